@@ -141,7 +141,7 @@ impl Host {
         }
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
-        findings.extend(self.examine_browsers());
+        findings.extend(self.apps().examine_browsers());
         findings
             .extend(self.server_parts().examine(self.server_cell().get().map(chatos_servers::Servers::pool)));
         findings.extend(self.agents().unused_servers());

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agents::{AgentParts, Agents};
+use chatos_apps::{AppParts, Apps};
 use chatos_archive::{Archive, ArchiveParts};
 use chatos_child::{HostNode, NodeInfo};
 use chatos_events::{Events, Lifetime, Notice, Notices, Operations};
@@ -27,7 +28,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use self::start::{open_key, project_root, was_used};
-use crate::apps::AppDesk;
+use crate::app_host::HostOfApps;
 use crate::calls::{ActiveCalls, Calls, HostQuestions};
 use crate::doctor::remove_leftovers;
 use crate::host_log;
@@ -107,7 +108,6 @@ pub struct Host {
     inbox: Inbox,
     reach: Reach,
     plugins: PluginHome,
-    lending: Lending,
     // Made on first use.
     tools: OnceLock<ToolDesk>,
     runs: OnceLock<RunDesk>,
@@ -117,7 +117,7 @@ pub struct Host {
     active_calls: Arc<ActiveCalls>,
     calls: OnceLock<Calls>,
     models: Models,
-    apps: AppDesk,
+    apps: Apps,
     spawning: OnceLock<chatos_child::Spawning>,
     // How others reach this host, and who makes its token anew.
     announced: Mutex<Option<crate::modes::Announced>>,
@@ -222,7 +222,7 @@ impl Host {
         let node =
             HostNode::new(move || wanted.text("nodePath"), config.environment.get("PATH").map(str::to_owned));
         let active_calls = Arc::<ActiveCalls>::default();
-        // Two of the parts call the host itself, which stands only when all of them do.
+        // Some of the parts call the host itself, which stands only when all of them do.
         let itself: Arc<OnceLock<Weak<Self>>> = Arc::default();
         let tools = Arc::clone(&itself);
         let server_parts = Arc::new(ServersParts {
@@ -265,6 +265,27 @@ impl Host {
             plugins: plugins.clone(),
             servers: Arc::clone(&servers),
         });
+        let apps = Apps::new(AppParts {
+            dir: dir.clone(),
+            places: places.clone(),
+            environment: config.environment.clone(),
+            project: project.clone(),
+            session_root: session_root(&config.environment, &project),
+            version: crate::VERSION,
+            store: store.clone(),
+            settings: settings.clone(),
+            audit: audit.clone(),
+            events: events.clone(),
+            life: life.clone(),
+            inbox: inbox.clone(),
+            plugins: plugins.clone(),
+            lending,
+            node: node.clone(),
+            agents: agents.clone(),
+            models: models.clone(),
+            servers: Arc::clone(&servers),
+            host: Arc::new(HostOfApps(Arc::clone(&itself))),
+        });
         let host = Self {
             places,
             dir,
@@ -284,7 +305,6 @@ impl Host {
             inbox,
             reach,
             plugins,
-            lending,
             tools: OnceLock::new(),
             runs: OnceLock::new(),
             server_parts,
@@ -293,7 +313,7 @@ impl Host {
             active_calls,
             calls: OnceLock::new(),
             models,
-            apps: AppDesk::default(),
+            apps,
             spawning: OnceLock::new(),
             announced: Mutex::new(None),
             life,
@@ -314,7 +334,6 @@ impl Host {
         }
         let host = Arc::new(host);
         itself.get_or_init(|| Arc::downgrade(&host));
-        host.wire_backends();
         host.wire_plugins();
         Ok(host)
     }
@@ -348,7 +367,7 @@ impl Host {
     /// Work that must not delay the start: looking for Node, the daily copy, a deep check after an
     /// unclean stop, the queue. What it starts ends with the shutdown; see [`Host::settle`].
     pub fn background(self: &Arc<Self>) -> Result<(), Fault> {
-        self.remember_runtime();
+        self.apps.remember_runtime();
         self.inbox.tend()?;
         self.reach.tend();
         self.tend_plugins()?;
@@ -486,7 +505,7 @@ impl Host {
     }
 
     /// Apps while they are used.
-    pub fn apps(&self) -> &AppDesk {
+    pub fn apps(&self) -> &Apps {
         &self.apps
     }
 
@@ -535,11 +554,6 @@ impl Host {
         &self.plugins
     }
 
-    /// The Node modules this program lends to plugins.
-    pub(crate) fn lending(&self) -> &Lending {
-        &self.lending
-    }
-
     /// How others reach this host.
     pub(crate) fn announced(&self) -> MutexGuard<'_, Option<crate::modes::Announced>> {
         self.announced.lock().unwrap_or_else(PoisonError::into_inner)
@@ -555,7 +569,7 @@ impl Host {
         if let Some(runs) = self.runs.get() {
             runs.close().await;
         }
-        if let Ok(backends) = self.backends() {
+        if let Ok(backends) = self.apps.backends() {
             backends.close().await;
         }
         if let Some(tools) = self.tools.get() {
@@ -707,7 +721,7 @@ fn session_bus(environment: &Environment) -> Option<String> {
     named.map(str::to_owned).or_else(usual)
 }
 
-fn stopping() -> Fault {
+pub(crate) fn stopping() -> Fault {
     Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
 }
 

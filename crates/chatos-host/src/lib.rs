@@ -3,7 +3,7 @@
 //! It holds no rules of its own: those live in the contract and resource crates below. The edges (HTTP, command
 //! line) reach the product through [`Host`] and import the types they need from the crates that define them.
 
-mod apps;
+mod app_host;
 mod asker;
 mod calls;
 mod changes;
@@ -23,10 +23,6 @@ mod upkeep;
 mod visit;
 mod whole;
 
-pub use apps::{
-    AppCaller, AppDesk, AppNeed, BackendCall, FrameAsset, FramePolicy, Looked, OpenOrder, OpenPage, Opened,
-    OpenedView, Revision, RunPlace, View, ViewOrder, frame_hash,
-};
 pub use asker::{
     AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
     withdraw_code,

@@ -57,8 +57,8 @@ impl Host {
 
     fn follow_plugins(&self, snapshot: &Snapshot) {
         self.server_parts().sync_contributions(snapshot);
-        self.frames_follow(snapshot);
-        self.backends_follow(snapshot);
+        self.apps().frames_follow(snapshot);
+        self.apps().backends_follow(snapshot);
         // Before the event: whoever hears it reads the servers as they are now.
         if let Some(servers) = self.server_cell().get() {
             servers.changed();
@@ -80,7 +80,7 @@ impl Host {
         let touched = Arc::downgrade(self);
         self.plugin_home().watch(move |what| {
             if let Some(host) = touched.upgrade() {
-                host.plugin_files_touched(what);
+                host.apps().plugin_files_touched(what);
             }
         })
     }

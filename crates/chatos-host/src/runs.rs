@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use chatos_documents::Extractor;
 use chatos_records::EventLog;
-pub(crate) use chatos_records::no_run;
+pub(crate) use chatos_records::{no_run, no_session};
 use chatos_store::{AttachmentRow, RunRow, Store, StoreError, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 
@@ -33,7 +33,6 @@ use active::Active;
 pub(crate) use subagents::HostRunner;
 
 pub use send::Sender;
-pub(crate) use sessions::check_workspace;
 
 /// How long a lease is good for without a sign of life (state §10).
 const LEASE_MS: i64 = 30_000;
@@ -140,11 +139,6 @@ impl RunDesk {
 /// Work that panicked.
 pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
     Fault::new(ErrorCode::Internal, Text::same("work of a run failed")).caused_by(error)
-}
-
-pub(crate) fn no_session(id: &str) -> Fault {
-    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no chat `{id}`"), format!("没有会话 `{id}`")))
-        .hint(Text::fixed("the list of chats shows what there is", "会话列表会显示现有会话"))
 }
 
 /// A run cannot be continued or discarded in the state it is in.

@@ -48,7 +48,7 @@ const RECORDS: &[(&str, &str)] = &[
     // The question before a call of another server.
     ("chatos-agent/src/dispatch/ask.rs", "effect: Some(effect.clone()),"),
     // A folder an app would like to work in.
-    ("chatos-host/src/apps/roots.rs", "effect: Some(effect_of(&row)),"),
+    ("chatos-apps/src/roots.rs", "effect: Some(effect_of(&row)),"),
 ];
 
 fn sources(dir: &Path, each: &mut dyn FnMut(&Path, &str)) {

@@ -14,7 +14,7 @@ mod views;
 pub use event_log::{EventLog, newest_events};
 pub use export::otlp::of_trace as otlp_of_trace;
 pub use export::{Exported, Reopened};
-pub use runs::{RunRecords, no_run};
+pub use runs::{RunRecords, no_run, no_session};
 pub use tool_log::tail::follow as follow_tool_log;
 pub use tool_log::{ToolLogFilter, ToolLogPage, read as read_tool_log};
 pub use views::{message_view, run_view, session_view, step_view, summary_view, usage_view};

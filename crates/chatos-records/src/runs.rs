@@ -149,6 +149,12 @@ impl RunRecords {
     }
 }
 
+/// No chat has this id.
+pub fn no_session(id: &str) -> Fault {
+    Fault::new(ErrorCode::NotFound, Text::new(format!("there is no chat `{id}`"), format!("没有会话 `{id}`")))
+        .hint(Text::fixed("the list of chats shows what there is", "会话列表会显示现有会话"))
+}
+
 /// Nothing is kept of a run with this id.
 pub fn no_run(id: &str) -> Fault {
     Fault::new(ErrorCode::NotFound, Text::new(format!("there is no run `{id}`"), format!("没有运行 `{id}`")))

@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::{FrameAsset, Looked, Revision, View};
+use chatos_apps::{FrameAsset, Looked, Revision, View};
 use sha2::{Digest, Sha256};
 
 use crate::api::{bare, hex};
@@ -110,7 +110,7 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
     }
     match asked {
         Asked::Probe { .. } | Asked::ProbeScript | Asked::ProbeSeen => Reply::bare(StatusCode::NOT_FOUND),
-        Asked::Shared(shared) => match app.host().frame_plugin_trusted(place.hash()) {
+        Asked::Shared(shared) => match app.host().apps().frame_plugin_trusted(place.hash()) {
             Ok(Some(true)) => Reply { response: shared_module(app, request, &shared), whose: Whose::Nobody },
             Ok(Some(false)) => Reply::bare(StatusCode::FORBIDDEN),
             Ok(None) => Reply::bare(StatusCode::NOT_FOUND),
@@ -125,7 +125,7 @@ async fn answer(app: &App, place: &Place, request: &Parts) -> Reply {
             // Whoever looks for one that is not open learns nothing about those that are.
             _ => Reply::bare(StatusCode::GONE),
         },
-        Asked::Revised { rev, path } => match app.host().frame_revision(place.hash(), &rev) {
+        Asked::Revised { rev, path } => match app.host().apps().frame_revision(place.hash(), &rev) {
             Ok(Looked::Found(revision)) if place.serves(&revision) => {
                 let response = revised(app, request, &revision, &path).await;
                 let own = path.starts_with("__chatos/");

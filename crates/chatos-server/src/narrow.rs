@@ -3,7 +3,7 @@
 //! need only the right to own ones here; whose they are is looked at where they are read.
 
 use axum::http::{HeaderMap, Method};
-pub(crate) use chatos_host::AppCaller;
+pub(crate) use chatos_apps::AppCaller;
 use chatos_host::Host;
 use chatos_tool::{ErrorCode, Fault, Text};
 
@@ -87,9 +87,9 @@ pub(crate) fn check(
             ));
         }
     };
-    caller.may = host.app_allowed(plugin, app)?;
+    caller.may = host.apps().app_allowed(plugin, app)?;
     if !caller.has(capability) {
-        return Err(host.not_granted(plugin, capability));
+        return Err(host.apps().not_granted(plugin, capability));
     }
     Ok(Some(caller))
 }

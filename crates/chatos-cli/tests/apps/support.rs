@@ -25,7 +25,7 @@ pub(crate) fn place(sandbox: &Sandbox, id: &str) -> PathBuf {
 
 /// The name of a plugin's origin.
 pub(crate) fn hash(id: &str) -> String {
-    chatos_host::frame_hash(id)
+    chatos_apps::frame_hash(id)
 }
 
 /// A page of ours for frames, so that tests do not depend on a built UI.

@@ -39,7 +39,7 @@ impl Host {
             Ok(Err(fault)) => return tracing::error!(%fault, "open questions of servers are lost"),
             Err(error) => return tracing::error!(%error, "open questions of servers are lost"),
         };
-        self.pick_up_roots();
+        self.apps().pick_up_roots();
         if let Err(fault) = self.servers().pick_up_sign_ins().await {
             tracing::warn!(%fault, "open questions about sign-ins are not attended to");
         }

@@ -373,15 +373,16 @@ impl Ports for HostPorts {
         let host = self.host.upgrade()?;
         let plugin = PluginId::parse(&app.plugin_id).ok()?;
         let app = AppId::parse(&app.app_id).ok()?;
-        Some(Box::new(host.need_app(&plugin, &app, "async_task", call_id)))
+        Some(Box::new(host.apps().need_app(&plugin, &app, "async_task", call_id)))
     }
 
     fn page_for(&self, app: &AppPlace) -> Option<PageFor> {
-        Some(self.host().ok()?.page_for(&app.plugin_id, &app.app_id))
+        let (open, says) = self.host().ok()?.apps().page_for(&app.plugin_id, &app.app_id);
+        Some(PageFor { open, says })
     }
 
     fn pages_changed(&self) -> Later<()> {
-        let pages = self.host().ok().map(|host| host.pages());
+        let pages = self.host().ok().map(|host| host.apps().pages());
         Box::pin(async move {
             let Some(mut pages) = pages else { return std::future::pending().await };
             if pages.changed().await.is_err() {

@@ -32,7 +32,7 @@ impl Host {
             ),
         )];
         // Servers that cannot start are told with the servers.
-        let backends = self.unstarted().into_iter().filter(|problem| problem.app.is_none());
+        let backends = self.apps().unstarted().into_iter().filter(|problem| problem.app.is_none());
         // Only a state at the usual place has a link at the older one.
         let linked = self.places().legacy_dir.is_some();
         let apart = snapshot.plugins.iter().filter(|plugin| plugin.active && !linked);

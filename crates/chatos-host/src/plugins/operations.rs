@@ -91,7 +91,7 @@ impl Host {
         let desk = self.plugins()?;
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
         // plugins §9: its processes first, while its files are still there for `dispose`.
-        self.end_backend(&parsed);
+        self.apps().end_backend(&parsed);
         let rows = self.server_parts().remove_synced_rows(&parsed)?;
         // Before its folder is gone: the registry may forget what belongs to it as soon as it sees that.
         let sign_ins = self.server_parts().sign_ins_of(parsed.as_str());
@@ -151,11 +151,11 @@ impl Host {
             return Err(inside_network(id, &inside));
         }
         if let Some(allow) = allow {
-            self.check_ticks(&parsed, allow)?;
+            self.apps().check_ticks(&parsed, allow)?;
         }
         let record = desk.registry().trust(&parsed, &digest, by, now_ms())?;
         if let Some(allow) = allow {
-            self.set_ticks(&parsed, allow, by)?;
+            self.apps().set_ticks(&parsed, allow, by)?;
         }
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
@@ -175,7 +175,7 @@ impl Host {
     /// What the trust page shows.
     pub fn trust_sheet(&self, id: &str, lang: Lang) -> Result<TrustSheet, Fault> {
         let (details, diffs) = self.plugins()?.trust_sheet(id, lang)?;
-        Ok(TrustSheet { details, diffs, rights: self.capabilities(id)? })
+        Ok(TrustSheet { details, diffs, rights: self.apps().capabilities(id)? })
     }
 
     /// A person takes trust back; nothing of the plugin runs any more.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, Turn};
+use chatos_apps::AppCaller;
 use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_of, replay_of, window_of};
 use chatos_policy::Role;
 use chatos_servers::{Room, ToolSearch, USUAL_MOST};
@@ -18,7 +19,6 @@ use super::other::Work;
 use super::stage::{HostStage, StageParts};
 use super::tools::RunTools;
 use super::{RunDesk, no_session};
-use crate::apps::AppCaller;
 use crate::host::Host;
 
 /// Who answers and with which model; a run that cannot begin is refused here. Blocks.
@@ -35,7 +35,7 @@ pub(super) fn check(
         Some(caller) => {
             // The chat's own agent was looked at when the chat was made, or chosen by a person since.
             if let Some(id) = given {
-                host.reach_answering(caller, id)?;
+                host.apps().reach_answering(caller, id)?;
             }
             host.agents().outcome_for_app(&agent, Role::Main, Some(&caller.plugin_id))?;
         }
@@ -194,7 +194,7 @@ impl RunDesk {
         let session = session.ok_or_else(|| no_session(&run.session_id))?;
         let agent = agent_of(host, &run.agent_id)?;
         let role = run.role;
-        let place = host.run_place(&session, &agent)?;
+        let place = host.apps().run_place(&session, &agent)?;
         let root = store.run(&run.root_run_id)?;
         let app = root.as_ref().and_then(app_of);
         let outcome = if app.is_some() || place.read_only {

@@ -1,5 +1,6 @@
 //! A message of a person: kept first, then answered, queued, or given to the run under way (agents §7).
 
+use chatos_apps::AppCaller;
 use chatos_documents::Attached;
 use chatos_policy::Role;
 use chatos_records::{message_view, trace_ids};
@@ -15,7 +16,6 @@ use serde_json::json;
 
 use super::sessions::clean_title;
 use super::{RunDesk, no_session};
-use crate::apps::AppCaller;
 
 /// Longest text of one message.
 const TEXT_BYTES: usize = 1024 * 1024;
@@ -374,7 +374,7 @@ impl RunDesk {
         let answer_id = uuid::Uuid::now_v7().to_string();
         let app = sender.by_app.as_ref().map(|by| by.plugin_id.clone());
         let through =
-            sender.by_app.as_ref().map(|by| self.host().map(|host| host.through(by))).transpose()?;
+            sender.by_app.as_ref().map(|by| self.host().map(|host| host.apps().through(by))).transpose()?;
         let parent = sender.traceparent.as_deref().and_then(trace_ids::incoming);
         let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace_ids::new_trace(), String::new()));
         let run = RunRow {

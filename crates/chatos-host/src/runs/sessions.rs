@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chatos_apps::{AppCaller, check_workspace};
 use chatos_store::{SessionPatch, SessionRow, Store, StoreError, UsageBy, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::RunState;
@@ -11,7 +12,6 @@ use chatos_wire::session::{
 };
 
 use super::{RunDesk, no_session};
-use crate::apps::AppCaller;
 use chatos_records::{message_view, session_view, summary_view, usage_view};
 
 /// Longest title.
@@ -51,15 +51,15 @@ impl RunDesk {
         let (asking, by) = (Arc::clone(&host), caller.clone());
         let wanted = order.agent_id.clone().filter(|id| !id.is_empty());
         let agent = tokio::task::spawn_blocking(move || match wanted {
-            Some(id) => asking.reach_answering(&by, &id).map(|()| id),
-            None => asking.agent_of_app(&by.plugin_id).map(|agent| agent.id),
+            Some(id) => asking.apps().reach_answering(&by, &id).map(|()| id),
+            None => asking.apps().agent_of_app(&by.plugin_id).map(|agent| agent.id),
         });
         let agent = agent.await.map_err(|error| super::broken(&error))??;
         let (plugin, app) = (caller.plugin_id.as_str(), caller.app_id.as_str());
         let order = SessionOrder { agent_id: Some(agent), ..order };
         // Whatever else is wrong with it is said before a person is asked about a folder.
         let mut row = self.new_session(order.clone()).await?;
-        let placed = host.place_for_app(plugin, app, order.workspace_root.as_deref()).await?;
+        let placed = host.apps().place_for_app(plugin, app, order.workspace_root.as_deref()).await?;
         row.workspace_root = placed.root;
         let (plugin, wished) = (plugin.to_owned(), placed.wished);
         let row = self
@@ -175,7 +175,7 @@ impl RunDesk {
         if let (Some(plugin), Some(root)) = (view.made_by.clone(), chosen.filter(|root| !root.is_empty())) {
             let host = self.host()?;
             // A folder a person chose for it.
-            tokio::task::spawn_blocking(move || host.root_chosen(&plugin, &root))
+            tokio::task::spawn_blocking(move || host.apps().root_chosen(&plugin, &root))
                 .await
                 .map_err(|error| super::broken(&error))??;
         }
@@ -296,21 +296,6 @@ fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, 
 pub(super) fn clean_title(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS).collect()
-}
-
-/// agents §3: a workspace is an existing directory.
-pub(crate) fn check_workspace(path: &str) -> Result<(), Fault> {
-    if path.is_empty() || (std::path::Path::new(path).is_absolute() && std::path::Path::new(path).is_dir()) {
-        return Ok(());
-    }
-    Err(Fault::new(
-        ErrorCode::InvalidArgument,
-        Text::new(
-            format!("/workspaceRoot: `{path}` is not an existing directory"),
-            format!("/workspaceRoot：`{path}` 不是已存在的目录"),
-        ),
-    )
-    .hint(Text::fixed("name an absolute path of a directory", "请填写目录的绝对路径")))
 }
 
 fn excerpt(text: &str, wanted: &str) -> String {

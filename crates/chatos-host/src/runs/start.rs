@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::End;
+use chatos_apps::AppCaller;
 use chatos_servers::TOO_MANY_TOOLS;
 use chatos_store::{MessageRow, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
@@ -17,7 +18,6 @@ use serde_json::json;
 use super::active::Active;
 use super::stage::HostStage;
 use super::{LEASE_MS, RunDesk, ask, no_run, wrong_state};
-use crate::apps::AppCaller;
 use crate::host::Host;
 use chatos_records::message_view;
 

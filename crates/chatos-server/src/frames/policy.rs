@@ -1,7 +1,7 @@
 //! Where a frame is served from, and the headers that keep it there (host-api §2.1, §2.3).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use chatos_host::{Revision, View};
+use chatos_apps::{Revision, View};
 
 use super::Whose;
 

@@ -5,7 +5,7 @@
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
-use chatos_host::frame_hash;
+use chatos_apps::frame_hash;
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use crate::app::App;

@@ -48,7 +48,7 @@ fn seen_by(
     agent: AgentRecord,
     lang: Lang,
 ) -> Result<Option<AgentSeen>, Fault> {
-    if caller.has("chat.read") || host.is_own_agent(caller, &agent.id)? {
+    if caller.has("chat.read") || host.apps().is_own_agent(caller, &agent.id)? {
         return Ok(Some(AgentSeen::Full(Box::new(view(host, agent, lang)?))));
     }
     let standard = host.agents().first_agent()?.id == agent.id;
@@ -83,7 +83,7 @@ async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<Seen<Agent
             return Ok(Seen::ByPerson(view(host, agent, lang)?));
         };
         let seen = seen_by(host, &caller, agent, lang)?;
-        seen.map(Seen::ByApp).ok_or_else(|| host.not_granted(&caller.plugin_id, "chat.read"))
+        seen.map(Seen::ByApp).ok_or_else(|| host.apps().not_granted(&caller.plugin_id, "chat.read"))
     });
     answer.await
 }
@@ -96,7 +96,7 @@ async fn create(
     let caller = cx.app;
     let lang = cx.lang;
     let (made, pending_root) = match caller {
-        Some(caller) => app.host().create_app_agent(&caller, body).await?,
+        Some(caller) => app.host().apps().create_app_agent(&caller, body).await?,
         None => (blocking(&app, move |host| host.agents().create(body)).await?, None),
     };
     let view = blocking(&app, move |host| view(host, made, lang)).await?;
@@ -111,8 +111,8 @@ async fn update(
     let caller = cx.app;
     let lang = cx.lang;
     let (changed, pending_root) = match caller {
-        Some(caller) => app.host().update_app_agent(&caller, &id, body).await?,
-        None => (blocking(&app, move |host| host.update_agent(&id, body)).await?, None),
+        Some(caller) => app.host().apps().update_app_agent(&caller, &id, body).await?,
+        None => (blocking(&app, move |host| host.apps().update_agent(&id, body)).await?, None),
     };
     let view = blocking(&app, move |host| view(host, changed, lang)).await?;
     Ok(AgentView { pending_root, ..view })
@@ -121,7 +121,7 @@ async fn update(
 async fn remove(app: App, cx: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     let caller = cx.app;
     blocking(&app, move |host| match caller {
-        Some(caller) => host.remove_agent_for_app(&caller, &id),
+        Some(caller) => host.apps().remove_agent_for_app(&caller, &id),
         None => host.agents().remove(&id),
     })
     .await?;

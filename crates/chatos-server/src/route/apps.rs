@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::header;
-use chatos_host::{BackendCall, OpenOrder};
+use chatos_apps::{BackendCall, OpenOrder};
 use chatos_wire::app::{
     BackendCallBody, BackendResult, BackendStatus, CapabilityList, FrameLang, FrameTheme, GrantChange,
     GrantList, GrantQuery, MeasuredBody, NeededApps, OpenBody, OpenedApp, RootBody, WantedBody,
@@ -80,7 +80,7 @@ async fn open(
         surface: body.surface,
         ui_origin: ui_origin.clone(),
     };
-    let opened = blocking(&app, move |host| host.open_app(&order)).await?;
+    let opened = blocking(&app, move |host| host.apps().open_app(&order)).await?;
     let theme = match body.theme {
         Some(FrameTheme::Dark) => "dark",
         _ => "light",
@@ -129,12 +129,12 @@ async fn call(
         call_id: body.call_id,
     };
     // The plugin's own bytes, not read again: only the host wrote around them.
-    Ok(BackendResult { result: app.host().invoke_backend(call).await? })
+    Ok(BackendResult { result: app.host().apps().invoke_backend(call).await? })
 }
 
 async fn cancel(app: App, _: Caller, (Path(call), _): (Path<String>, Body<Empty>)) -> Result<Done, ApiError> {
     // A call that has ended needs no cancelling.
-    let found = app.host().backends()?.cancel(&call);
+    let found = app.host().apps().backends()?.cancel(&call);
     tracing::debug!(found, "a call of a backend is cancelled");
     Ok(Done { ok: true })
 }
@@ -149,11 +149,11 @@ async fn closed(
 }
 
 async fn needed(app: App, _: Caller, (): ()) -> Result<NeededApps, ApiError> {
-    Ok(NeededApps { items: app.host().needed_apps() })
+    Ok(NeededApps { items: app.host().apps().needed_apps() })
 }
 
 async fn backend(app: App, _: Caller, Path(plugin): Path<String>) -> Result<BackendStatus, ApiError> {
-    Ok(app.host().backend_status(&plugin)?)
+    Ok(app.host().apps().backend_status(&plugin)?)
 }
 
 async fn restart(
@@ -161,7 +161,7 @@ async fn restart(
     _: Caller,
     (Path(plugin), _): (Path<String>, Body<Empty>),
 ) -> Result<BackendStatus, ApiError> {
-    Ok(app.host().restart_backend(&plugin).await?)
+    Ok(app.host().apps().restart_backend(&plugin).await?)
 }
 
 async fn log(
@@ -175,7 +175,10 @@ async fn log(
 
 async fn capabilities(app: App, _: Caller, Path(plugin): Path<String>) -> Result<CapabilityList, ApiError> {
     let read = move |host: &std::sync::Arc<chatos_host::Host>| {
-        Ok(CapabilityList { items: host.capabilities(&plugin)?, roots: host.app_roots(&plugin)? })
+        Ok(CapabilityList {
+            items: host.apps().capabilities(&plugin)?,
+            roots: host.apps().app_roots(&plugin)?,
+        })
     };
     blocking(&app, read).await
 }
@@ -186,8 +189,8 @@ async fn wanted(
     (Path((plugin, app_id)), Body(body)): (Path<(String, String)>, Body<WantedBody>),
 ) -> Result<Done, ApiError> {
     blocking(&app, move |host| {
-        if !host.app_allowed(&plugin, &app_id)?.contains(&body.capability.as_str()) {
-            host.note_wish(&plugin, &body.capability);
+        if !host.apps().app_allowed(&plugin, &app_id)?.contains(&body.capability.as_str()) {
+            host.apps().note_wish(&plugin, &body.capability);
         }
         Ok(())
     })
@@ -200,16 +203,16 @@ async fn forget_root(
     _: Caller,
     (Path(plugin), Body(body)): (Path<String>, Body<RootBody>),
 ) -> Result<Done, ApiError> {
-    let ok = blocking(&app, move |host| host.forget_root(&plugin, &body.root, "person")).await?;
+    let ok = blocking(&app, move |host| host.apps().forget_root(&plugin, &body.root, "person")).await?;
     Ok(Done { ok })
 }
 
 async fn grants(app: App, _: Caller, Query(query): Query<GrantQuery>) -> Result<GrantList, ApiError> {
-    let items = blocking(&app, move |host| host.grants(query.plugin_id.as_deref())).await?;
+    let items = blocking(&app, move |host| host.apps().grants(query.plugin_id.as_deref())).await?;
     Ok(GrantList { items })
 }
 
 async fn set_grant(app: App, _: Caller, Body(change): Body<GrantChange>) -> Result<GrantList, ApiError> {
-    let items = blocking(&app, move |host| host.set_grant(&change, "ui")).await?;
+    let items = blocking(&app, move |host| host.apps().set_grant(&change, "ui")).await?;
     Ok(GrantList { items })
 }

@@ -119,7 +119,7 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
             None => host.agents().first_agent()?,
         };
         let outcome = host.agents().outcome(&agent, Role::Main)?;
-        let root = host.run_place(&row, &agent)?.dir;
+        let root = host.apps().run_place(&row, &agent)?.dir;
         let (project, mut skills, undecided) = of_project(host, &root)?;
         skills.extend(of_person(host));
         Ok(Place { outcome, root, project, skills, undecided })

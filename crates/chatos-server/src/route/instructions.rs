@@ -49,7 +49,7 @@ fn workspace(host: &chatos_host::Host, wanted: &InstructionsQuery) -> Result<Pat
         Some(id) => host.agents().agent(&id)?,
         None => host.agents().first_agent()?,
     };
-    Ok(host.run_place(&row, &agent)?.dir)
+    Ok(host.apps().run_place(&row, &agent)?.dir)
 }
 
 async fn show(

@@ -66,7 +66,11 @@ async fn list(app: App, cx: Caller, (): ()) -> Result<Tagged<PluginListing>, Api
     let caller = cx.app;
     let lang = cx.lang;
     let listing = blocking(&app, move |host| {
-        if caller.is_some() { Ok(host.plugins()?.listing_for_app(lang)) } else { host.plugin_listing(lang) }
+        if caller.is_some() {
+            Ok(host.plugins()?.listing_for_app(lang))
+        } else {
+            host.apps().plugin_listing(lang)
+        }
     })
     .await?;
     Ok(Tagged(listing))
@@ -77,7 +81,7 @@ async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<PluginDeta
 }
 
 async fn details(app: &App, lang: Lang, id: String) -> Result<PluginDetails, ApiError> {
-    blocking(app, move |host| host.plugin_details(&id, lang)).await
+    blocking(app, move |host| host.apps().plugin_details(&id, lang)).await
 }
 
 /// A plugin whose id is the last word of another route.

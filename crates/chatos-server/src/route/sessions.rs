@@ -76,7 +76,7 @@ async fn reach(
 ) -> Result<(), ApiError> {
     let Some(caller) = caller.cloned() else { return Ok(()) };
     let id = id.to_owned();
-    blocking(app, move |host| host.reach_session(&caller, &id, capability)).await
+    blocking(app, move |host| host.apps().reach_session(&caller, &id, capability)).await
 }
 
 async fn scratch(app: App, _: Caller, _: Body<Empty>) -> Result<Scratch, ApiError> {

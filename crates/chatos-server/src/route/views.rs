@@ -1,7 +1,7 @@
 //! Views of MCP servers: opening one, and what its frame asks of its own server. Which server that is
 //! was decided when it was opened; nothing in a request can name another (security T5).
 
-use chatos_host::ViewOrder;
+use chatos_apps::ViewOrder;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::app::{OpenView, OpenedView, ViewCall, ViewList, ViewQuery, ViewRead};
 use serde_json::Value;
@@ -31,7 +31,7 @@ async fn list(app: App, _: Caller, Query(query): Query<ViewQuery>) -> Result<Vie
         )
         .into());
     };
-    Ok(ViewList { items: app.host().tools_with_views(&server).await? })
+    Ok(ViewList { items: app.host().apps().tools_with_views(&server).await? })
 }
 
 async fn open(app: App, cx: Caller, Body(body): Body<OpenView>) -> Result<OpenedView, ApiError> {
@@ -48,7 +48,7 @@ async fn open(app: App, cx: Caller, Body(body): Body<OpenView>) -> Result<Opened
         allow_hosts: body.allow_hosts,
         lang: cx.lang,
     };
-    let opened = app.host().open_view(order).await?;
+    let opened = app.host().apps().open_view(order).await?;
     let place = Place::plugin(&opened.view.hash, app.port());
     let id = opened.view.id.clone();
     Ok(OpenedView {
@@ -72,7 +72,7 @@ async fn call(
 ) -> Result<Value, ApiError> {
     let lang = cx.lang;
     let host = app.host();
-    Ok(host.view_call(&view, &body.tool, body.arguments, body.session, lang).await?)
+    Ok(host.apps().view_call(&view, &body.tool, body.arguments, body.session, lang).await?)
 }
 
 async fn read(
@@ -80,5 +80,5 @@ async fn read(
     _: Caller,
     (Path(view), Body(body)): (Path<String>, Body<ViewRead>),
 ) -> Result<Value, ApiError> {
-    Ok(app.host().view_read(&view, &body.uri).await?)
+    Ok(app.host().apps().view_read(&view, &body.uri).await?)
 }

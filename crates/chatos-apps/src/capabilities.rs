@@ -10,9 +10,9 @@ use chatos_wire::app::{CapabilityLevel, CapabilityState, CapabilityView, GrantCh
 use chatos_wire::event::{AppWanted, HostEvent};
 use serde_json::{Map, json};
 
-use super::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
-use super::frames::FramePolicy;
-use crate::host::Host;
+use crate::apps::Apps;
+use crate::fault::{bad_grant_value, no_app, no_plugin, not_declared, not_granted, unknown_capability};
+use crate::frames::FramePolicy;
 
 /// These need a person's word. A manifest without a list may be given them, too.
 const ASK: [&str; 3] = ["prompts.readAll", "network", "unsafe-eval"];
@@ -92,7 +92,7 @@ impl Allowed {
     }
 }
 
-impl Host {
+impl Apps {
     /// What an app may do now.
     pub(crate) fn allowed(&self, plugin: &Plugin, app: &str) -> Result<Allowed, Fault> {
         let grants = self.store().capability_grants(Some(plugin.id().as_str()))?;
@@ -124,8 +124,8 @@ impl Host {
         let Some(name) = KNOWN_CAPABILITIES.iter().copied().find(|known| *known == capability) else {
             return;
         };
-        let first = level_of(name) == CapabilityLevel::Amber
-            && self.apps().wished().insert((plugin_id.to_owned(), name));
+        let first =
+            level_of(name) == CapabilityLevel::Amber && self.wished().insert((plugin_id.to_owned(), name));
         if !first {
             return;
         }
@@ -197,9 +197,9 @@ impl Host {
         let value = change.value.trim();
         let is_network = change.capability == "network";
         let valid = if is_network && change.state == "granted" {
-            super::frames::network_sources(value).is_some()
+            crate::frames::network_sources(value).is_some()
         } else {
-            value.is_empty() || (is_network && super::frames::network_sources(value).is_some())
+            value.is_empty() || (is_network && crate::frames::network_sources(value).is_some())
         };
         if !valid {
             return Err(bad_grant_value(value));
@@ -230,7 +230,7 @@ impl Host {
         };
         done?;
         // A person who decided otherwise wants to hear of it again.
-        self.apps().wished().retain(|(plugin, name)| plugin != id.as_str() || *name != change.capability);
+        self.wished().retain(|(plugin, name)| plugin != id.as_str() || *name != change.capability);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(id));
         fields.insert("app".to_owned(), json!(change.app_id));
@@ -244,7 +244,7 @@ impl Host {
     }
 
     /// Refuses a tick that the trust sheet does not have.
-    pub(crate) fn check_ticks(&self, id: &PluginId, ticked: &[String]) -> Result<(), Fault> {
+    pub fn check_ticks(&self, id: &PluginId, ticked: &[String]) -> Result<(), Fault> {
         let lines = self.ticks_of(id)?;
         match ticked.iter().find(|name| !lines.contains(name)) {
             Some(unknown) => Err(not_declared(unknown, id.as_str())),
@@ -260,7 +260,7 @@ impl Host {
 
     /// What a person ticked on the trust sheet: exactly these of what the manifest names and reaches beyond
     /// the app. A host of `network` is written as in the manifest.
-    pub(crate) fn set_ticks(&self, id: &PluginId, ticked: &[String], by: &str) -> Result<(), Fault> {
+    pub fn set_ticks(&self, id: &PluginId, ticked: &[String], by: &str) -> Result<(), Fault> {
         for line in self.ticks_of(id)? {
             let (capability, value) = match line.strip_prefix(NETWORK_HOST) {
                 Some(host) => ("network", host),
@@ -283,7 +283,7 @@ impl Host {
 fn ticks(listed: &[String]) -> Vec<String> {
     let own = |item: &&String| {
         let name = item.as_str();
-        name.strip_prefix(NETWORK_HOST).is_some_and(|host| super::frames::network_sources(host).is_some())
+        name.strip_prefix(NETWORK_HOST).is_some_and(|host| crate::frames::network_sources(host).is_some())
             || (name != "network" && level_of(name) == CapabilityLevel::Amber)
     };
     listed.iter().filter(own).cloned().collect()

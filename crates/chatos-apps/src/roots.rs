@@ -2,7 +2,6 @@
 //! it. A folder in a call is a wish: it is asked about once, and the call does not wait (host-api §5).
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use chatos_files::plan::sensitive;
 use chatos_inbox::Question;
@@ -15,9 +14,9 @@ use chatos_wire::app::AppRootView;
 use chatos_wire::event::{AppRootDecided, HostEvent};
 use serde_json::{Map, Value, json};
 
-use super::fault::no_plugin;
-use super::own::AppCaller;
-use crate::host::Host;
+use crate::apps::{Apps, broken};
+use crate::fault::no_plugin;
+use crate::own::AppCaller;
 
 /// Questions about folders of one plugin that wait at a time; more wishes are not asked about.
 const MOST_ASKED: usize = 3;
@@ -30,13 +29,13 @@ const KEY_FOLDERS: [&str; 9] =
 
 /// What became of a wish.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub struct Placed {
     /// Where it works now.
-    pub(crate) root: String,
+    pub root: String,
     /// The folder that would be, once a person says so.
-    pub(crate) wished: String,
-    /// The question.
-    pub(crate) pending: Option<String>,
+    pub wished: String,
+    /// Id of the question a person is asked about the wish.
+    pub pending: Option<String>,
 }
 
 /// Where a run works.
@@ -50,17 +49,17 @@ pub struct RunPlace {
 
 /// What is known about a folder before anybody is asked.
 enum Known {
-    /// It works there.
+    /// The app works there already, or a person allowed it.
     Given(PathBuf),
     /// It does not, and nobody is asked.
     Refused,
     /// Somebody is asked already.
     Asked(PathBuf, String),
-    /// Nobody was asked.
+    /// Nobody was asked about this folder yet.
     New(PathBuf),
 }
 
-impl Host {
+impl Apps {
     /// The data directory of a plugin, made where it is not there.
     pub(crate) fn app_data_dir(&self, plugin_id: &str) -> Result<PathBuf, Fault> {
         let id = PluginId::parse(plugin_id).map_err(|_| no_plugin(plugin_id))?;
@@ -79,21 +78,21 @@ impl Host {
     }
 
     /// Where something an app makes works. `wished` is what the app would like.
-    pub(crate) async fn place_for_app(
-        self: &Arc<Self>,
+    pub async fn place_for_app(
+        &self,
         plugin_id: &str,
         app_id: &str,
         wished: Option<&str>,
     ) -> Result<Placed, Fault> {
-        let _one = self.apps().wishing.lock().await;
-        let (host, plugin) = (Arc::clone(self), plugin_id.to_owned());
+        let _one = self.0.wishing.lock().await;
+        let (host, plugin) = (self.clone(), plugin_id.to_owned());
         let wish = wished.map(str::trim).filter(|wish| !wish.is_empty()).map(str::to_owned);
         let looked = tokio::task::spawn_blocking(move || {
             let data = host.app_data_dir(&plugin)?;
             let known = wish.map(|wish| host.known_root(&plugin, &data, &wish)).transpose()?;
             Ok::<_, Fault>((data, known))
         });
-        let (data, known) = looked.await.map_err(|error| crate::runs::broken(&error))??;
+        let (data, known) = looked.await.map_err(|error| broken(&error))??;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut placed = Placed { root: text(&data), ..Placed::default() };
         match known {
@@ -113,9 +112,9 @@ impl Host {
         Ok(placed)
     }
 
-    /// Blocks.
+    /// What is known about a wished folder. Blocks on disk.
     fn known_root(&self, plugin_id: &str, data: &Path, wish: &str) -> Result<Known, Fault> {
-        crate::runs::check_workspace(wish)?;
+        check_workspace(wish)?;
         let root = Path::new(wish).canonicalize().map_err(|error| {
             Fault::new(
                 ErrorCode::InvalidArgument,
@@ -147,7 +146,7 @@ impl Host {
     /// other programs run by themselves (security T9), and windows into processes.
     fn never_for_apps(&self, root: &Path) -> bool {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let places = self.places();
+        let places = &self.0.parts.places;
         let mut own = vec![self.dir().path().to_owned(), places.key_dir.clone()];
         own.extend(places.legacy_dir.clone());
         if let Ok(desk) = self.plugins() {
@@ -163,12 +162,7 @@ impl Host {
     }
 
     /// Asks; the row is written first, so that an answer finds it whatever happens in between.
-    async fn ask_for_root(
-        self: &Arc<Self>,
-        plugin_id: &str,
-        app_id: &str,
-        root: &Path,
-    ) -> Result<String, Fault> {
+    async fn ask_for_root(&self, plugin_id: &str, app_id: &str, root: &Path) -> Result<String, Fault> {
         let request = uuid::Uuid::now_v7().to_string();
         let row = AppRootRow {
             plugin_id: plugin_id.to_owned(),
@@ -198,7 +192,7 @@ impl Host {
     }
 
     /// What cards of its runs say.
-    pub(crate) fn through(&self, caller: &AppCaller) -> String {
+    pub fn through(&self, caller: &AppCaller) -> String {
         let name = self.app_name(&caller.plugin_id, &caller.app_id);
         match self.lang() {
             Lang::En => format!("through {name}"),
@@ -207,7 +201,7 @@ impl Host {
     }
 
     /// What people call the app.
-    pub(super) fn app_name(&self, plugin_id: &str, app_id: &str) -> String {
+    pub(crate) fn app_name(&self, plugin_id: &str, app_id: &str) -> String {
         let found = self
             .usable_app(plugin_id, app_id)
             .ok()
@@ -216,10 +210,10 @@ impl Host {
     }
 
     /// Sees to the answer, which may be a long time away.
-    fn attend_root(self: &Arc<Self>, row: AppRootRow) {
-        let host = Arc::clone(self);
-        let shutdown = self.shutdown().clone();
-        self.life().spawn(Box::pin(async move {
+    fn attend_root(&self, row: AppRootRow) {
+        let host = self.clone();
+        let shutdown = self.0.parts.life.stop().clone();
+        self.0.parts.life.spawn(Box::pin(async move {
             let owner = Owner::host_server(OWNER);
             let verdict = tokio::select! {
                 () = shutdown.cancelled() => return,
@@ -234,7 +228,7 @@ impl Host {
         }));
     }
 
-    async fn root_decided(self: &Arc<Self>, row: AppRootRow, status: &str, response: &Map<String, Value>) {
+    async fn root_decided(&self, row: AppRootRow, status: &str, response: &Map<String, Value>) {
         let by_person = response.get("code").is_none_or(Value::is_null);
         let mode = match (status, response.get("selection").and_then(Value::as_str)) {
             ("ok", Some("folder")) => AppRootMode::Full,
@@ -277,14 +271,14 @@ impl Host {
         }));
     }
 
-    async fn put_root(self: &Arc<Self>, row: AppRootRow) -> Result<(), Fault> {
-        let host = Arc::clone(self);
+    async fn put_root(&self, row: AppRootRow) -> Result<(), Fault> {
+        let host = self.clone();
         let done = tokio::task::spawn_blocking(move || host.store().put_app_root(row)).await;
-        done.map_err(|error| crate::runs::broken(&error))?.map_err(Fault::from)
+        done.map_err(|error| broken(&error))?.map_err(Fault::from)
     }
 
-    async fn drop_root(self: &Arc<Self>, row: &AppRootRow) {
-        let (host, row) = (Arc::clone(self), row.clone());
+    async fn drop_root(&self, row: &AppRootRow) {
+        let (host, row) = (self.clone(), row.clone());
         let done = tokio::task::spawn_blocking(move || {
             let data = host.app_data_dir(&row.plugin_id)?.to_string_lossy().into_owned();
             let gone = host.store().forget_app_root(&row.plugin_id, &row.root, &data);
@@ -298,7 +292,7 @@ impl Host {
     }
 
     /// Goes on with questions an earlier host asked.
-    pub(crate) fn pick_up_roots(self: &Arc<Self>) {
+    pub fn pick_up_roots(&self) {
         match self.store().app_roots(None) {
             Ok(rows) => {
                 let asked = rows.into_iter().filter(|row| row.mode == AppRootMode::Asked);
@@ -309,7 +303,7 @@ impl Host {
     }
 
     /// A person chose a folder for something an app made. Blocks.
-    pub(crate) fn root_chosen(&self, plugin_id: &str, root: &str) -> Result<(), Fault> {
+    pub fn root_chosen(&self, plugin_id: &str, root: &str) -> Result<(), Fault> {
         let Ok(real) = Path::new(root).canonicalize() else { return Ok(()) };
         let row = AppRootRow {
             plugin_id: plugin_id.to_owned(),
@@ -385,6 +379,21 @@ impl Host {
             _ => RunPlace { dir: data, read_only: false },
         })
     }
+}
+
+/// agents §3: a workspace is an existing directory.
+pub fn check_workspace(path: &str) -> Result<(), Fault> {
+    if path.is_empty() || (Path::new(path).is_absolute() && Path::new(path).is_dir()) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("/workspaceRoot: `{path}` is not an existing directory"),
+            format!("/workspaceRoot：`{path}` 不是已存在的目录"),
+        ),
+    )
+    .hint(Text::fixed("name an absolute path of a directory", "请填写目录的绝对路径")))
 }
 
 /// What a person said about this folder or the nearest one around it.

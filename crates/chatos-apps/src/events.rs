@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::host::Host;
+use crate::apps::Apps;
 
-/// host-api §6.2.
+/// Events an app is told of (host-api §6.2).
 const NEWEST: usize = 200;
 /// Enough for that many lines; of longer ones there are fewer.
 const BYTES: u64 = 1024 * 1024;
@@ -27,7 +27,7 @@ const TOLD: [&str; 14] = [
     "attempt",
 ];
 
-impl Host {
+impl Apps {
     /// The newest events, newest first. Blocks on disk.
     pub fn events_for_apps(&self) -> Vec<Value> {
         let path = self.dir().path().join("events.jsonl");

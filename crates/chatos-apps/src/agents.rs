@@ -5,15 +5,15 @@ use chatos_store::AgentRecord;
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, Value, json};
 
-use super::own::AppCaller;
-use super::roots::Placed;
-use crate::host::Host;
+use crate::apps::Apps;
+use crate::own::AppCaller;
+use crate::roots::Placed;
 
 /// What only a person decides: an app neither picks nor changes the frame its agents work in
 /// (host-api §6.4: they get the safe default), nor where they work: that is a wish (§5).
 const NOT_FOR_APPS: [&str; 3] = ["landConfigId", "mode", "workspaceRoot"];
 
-impl Host {
+impl Apps {
     /// A person changes an agent. The folder they give an agent of an app is one they chose for that app.
     pub fn update_agent(&self, id: &str, patch: Map<String, Value>) -> Result<AgentRecord, Fault> {
         let before = self.agents().agent(id)?.workspace_root;
@@ -27,7 +27,7 @@ impl Host {
     }
 
     /// Makes an agent for an app; it is this plugin's from then on. `placed`: where it works.
-    pub(super) fn create_agent_for_app(
+    pub(crate) fn create_agent_for_app(
         &self,
         plugin: &str,
         mut patch: Map<String, Value>,
@@ -48,7 +48,7 @@ impl Host {
     }
 
     /// Changes an agent for an app. `placed`: where it works, when the app wished for another folder.
-    pub(super) fn update_agent_for_app(
+    pub(crate) fn update_agent_for_app(
         &self,
         caller: &AppCaller,
         id: &str,
@@ -70,7 +70,7 @@ impl Host {
     }
 
     /// host-api §5: an app changes only agents its plugin made, unless it was allowed more.
-    pub(super) fn reach_agent(&self, caller: &AppCaller, id: &str) -> Result<(), Fault> {
+    pub(crate) fn reach_agent(&self, caller: &AppCaller, id: &str) -> Result<(), Fault> {
         if self.is_own_agent(caller, id)? || caller.has("agents.write") {
             return Ok(());
         }

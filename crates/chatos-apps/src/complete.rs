@@ -14,8 +14,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Host;
-use crate::tools::ToolCall;
+use crate::apps::{AppCall, Apps};
 
 /// An answer longer than this is cut off with an error; it would not fit a message.
 const ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -27,13 +26,13 @@ const CALLS: usize = 64;
 const RESULT_CHARS: usize = 40_000;
 
 /// Whether there is a model to ask. The demo model answers chats only where a person chose it.
-pub(super) fn has_model(host: &Host) -> bool {
-    let models = host.store().models().unwrap_or_default();
+pub(crate) fn has_model(apps: &Apps) -> bool {
+    let models = apps.store().models().unwrap_or_default();
     models.iter().any(|model| model.enabled && (model.id != DEMO_MODEL || model.is_default))
 }
 
-pub(super) async fn complete(
-    host: &Arc<Host>,
+pub(crate) async fn complete(
+    apps: &Apps,
     plugin: &PluginId,
     payload: &Value,
     cancel: CancellationToken,
@@ -42,7 +41,7 @@ pub(super) async fn complete(
     let Some(input) = text("input").or_else(|| text("prompt")) else {
         return Err(BackendError::new("invalid_argument", "input is required", "缺少 input"));
     };
-    let model = choose(host, text("modelId"), text("modelName"))?;
+    let model = choose(apps, text("modelId"), text("modelName"))?;
     tracing::info!(%plugin, model = %model.name, "a backend asks a model");
     let mut order = CompleteOrder {
         system: text("systemPrompt").map(str::to_owned).into_iter().collect(),
@@ -54,7 +53,7 @@ pub(super) async fn complete(
     };
     let tools = payload["disableTools"] == Value::Bool(false);
     let set = if tools {
-        own_tools(host, plugin).await.map_err(|fault| refused(&fault))?
+        own_tools(apps, plugin).await.map_err(|fault| refused(&fault))?
     } else {
         Toolset::default()
     };
@@ -69,12 +68,17 @@ pub(super) async fn complete(
     let meta = payload["callMeta"].as_object().cloned().unwrap_or_default();
     let mut trace = Vec::new();
     let said = loop {
-        let said =
-            host.models().complete(order.clone(), cancel.clone()).await.map_err(|fault| refused(&fault))?;
+        let said = apps
+            .0
+            .parts
+            .models
+            .complete(order.clone(), cancel.clone())
+            .await
+            .map_err(|fault| refused(&fault))?;
         if said.tool_calls.is_empty() || order.tools.is_empty() {
             break said;
         }
-        answer_calls(host, &set, said, &meta, &mut order.messages, &mut trace, &cancel).await?;
+        answer_calls(apps, &set, said, &meta, &mut order.messages, &mut trace, &cancel).await?;
     };
     if said.text.len() > ANSWER_BYTES {
         return Err(BackendError::new(
@@ -92,8 +96,8 @@ pub(super) async fn complete(
 
 /// The tools of the plugin's own servers, as far as the safe default lets an agent use them
 /// (host-api §9.3).
-async fn own_tools(host: &Arc<Host>, plugin: &PluginId) -> Result<Toolset, Fault> {
-    let (asking, id) = (Arc::clone(host), plugin.clone());
+async fn own_tools(apps: &Apps, plugin: &PluginId) -> Result<Toolset, Fault> {
+    let (asking, id) = (apps.clone(), plugin.clone());
     let outcome = tokio::task::spawn_blocking(move || {
         let snapshot = asking.plugins()?.snapshot();
         let apps = snapshot.plugin(&id).map(|found| found.loaded.apps.as_slice()).unwrap_or_default();
@@ -119,7 +123,7 @@ async fn own_tools(host: &Arc<Host>, plugin: &PluginId) -> Result<Toolset, Fault
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::fixed("the grants failed", "授权计算失败")).caused_by(&error)
     })??;
-    host.servers().toolset(ToolsetOrder::new(&outcome, host.languages().models)).await
+    apps.servers()?.toolset(ToolsetOrder::new(&outcome, apps.settings().languages().models)).await
 }
 
 /// Without the clock that every set has.
@@ -129,7 +133,7 @@ fn own_specs(set: &Toolset) -> impl Iterator<Item = &GrantedTool> {
 
 /// Makes the calls of one answer, one after the other, and puts their results into the conversation.
 async fn answer_calls(
-    host: &Arc<Host>,
+    apps: &Apps,
     set: &Arc<Toolset>,
     said: Completion,
     meta: &Map<String, Value>,
@@ -153,7 +157,7 @@ async fn answer_calls(
     });
     for call in calls {
         let (content, is_error, args) = tokio::select! {
-            made = one_call(host, set, &call, meta) => made,
+            made = one_call(apps, set, &call, meta) => made,
             () = cancel.cancelled() => return Err(BackendError::new("canceled", "llm.complete was canceled", "llm.complete 已取消")),
         };
         let result = if is_error { json!({ "error": content }) } else { json!(content) };
@@ -165,7 +169,7 @@ async fn answer_calls(
 }
 
 async fn one_call(
-    host: &Arc<Host>,
+    apps: &Apps,
     set: &Arc<Toolset>,
     call: &chatos_model::ToolCall,
     meta: &Map<String, Value>,
@@ -178,15 +182,15 @@ async fn one_call(
     let Some(tool) = own_specs(set).find(|tool| tool.name == call.name) else {
         return (format!("there is no tool `{}`", call.name), true, args);
     };
-    let order = ToolCall {
+    let order = AppCall {
         server: tool.identity.as_str().to_owned(),
         tool: tool.tool.clone(),
         arguments: Some(args.clone()),
         meta: meta.clone(),
-        lang: host.lang(),
-        ..ToolCall::default()
+        lang: apps.lang(),
+        ..AppCall::default()
     };
-    match host.tools().call_with(Arc::clone(set), order).await {
+    match apps.0.parts.host.call(Arc::clone(set), order).await {
         Err(fault) => (fault.message.en.into_owned(), true, args),
         Ok(result) => {
             let blocks = result["content"].as_array().into_iter().flatten();
@@ -202,12 +206,12 @@ async fn one_call(
 }
 
 /// `modelId` beats `modelName`; neither: the default, else the first.
-fn choose(host: &Host, id: Option<&str>, name: Option<&str>) -> Result<ModelRecord, BackendError> {
+fn choose(apps: &Apps, id: Option<&str>, name: Option<&str>) -> Result<ModelRecord, BackendError> {
     let store = |error: chatos_store::StoreError| {
         BackendError::new("unavailable", error.message.clone(), error.message)
     };
     let models: Vec<ModelRecord> =
-        host.store().models().map_err(store)?.into_iter().filter(|model| model.enabled).collect();
+        apps.store().models().map_err(store)?.into_iter().filter(|model| model.enabled).collect();
     if let Some(id) = id {
         let found = models.into_iter().find(|model| model.id == id);
         return found.ok_or_else(|| {

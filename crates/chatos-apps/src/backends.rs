@@ -20,38 +20,44 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::fault::{no_plugin, not_trusted};
-use crate::host::Host;
+use crate::apps::{Apps, Inner};
+use crate::fault::{no_plugin, not_trusted};
 
 /// A call of a backend as it comes over the API.
 #[derive(Debug)]
 pub struct BackendCall {
-    /// The plugin.
+    /// Id of the plugin whose backend is called.
     pub plugin_id: String,
     /// The app that calls.
     pub app_id: String,
-    /// The method.
+    /// Name of the backend's method.
     pub method: String,
-    /// JSON for it.
+    /// Parameters of the method as the page sent them.
     pub params: Option<Box<RawValue>>,
-    /// The caller's limit.
+    /// How long the caller is willing to wait.
     pub timeout: Option<Duration>,
     /// The caller's name for the call.
     pub call_id: Option<String>,
 }
 
-/// The host as backends see it.
-pub(super) struct Port {
-    pub(super) host: Weak<Host>,
+/// The apps as backends see them.
+pub(crate) struct Port {
+    pub(crate) apps: Weak<Inner>,
+}
+
+impl Port {
+    fn apps(&self) -> Option<Apps> {
+        self.apps.upgrade().map(Apps)
+    }
 }
 
 impl BackendPort for Port {
     fn prepare(&self, plugin: &PluginId) -> Later<Result<Launch, BackendError>> {
-        let (host, plugin) = (self.host.upgrade(), plugin.clone());
+        let (apps, plugin) = (self.apps(), plugin.clone());
         Box::pin(async move {
-            let host = host.ok_or_else(stopping)?;
-            let node = host.backend_node().await?;
-            let work = tokio::task::spawn_blocking(move || host.prepare_backend(&plugin, node));
+            let apps = apps.ok_or_else(stopping)?;
+            let node = apps.backend_node().await?;
+            let work = tokio::task::spawn_blocking(move || apps.prepare_backend(&plugin, node));
             match work.await {
                 Ok(done) => done,
                 Err(error) => Err(BackendError::new("internal", error.to_string(), error.to_string())),
@@ -60,8 +66,8 @@ impl BackendPort for Port {
     }
 
     fn context(&self, plugin: &PluginId) -> CallContext {
-        let values = match self.host.upgrade() {
-            Some(host) => host.backend_context(plugin, None),
+        let values = match self.apps() {
+            Some(apps) => apps.backend_context(plugin, None),
             None => json!({}),
         };
         CallContext { values }
@@ -73,16 +79,16 @@ impl BackendPort for Port {
         payload: Value,
         cancel: CancellationToken,
     ) -> Later<Result<Value, BackendError>> {
-        let (host, plugin) = (self.host.upgrade(), plugin.clone());
+        let (apps, plugin) = (self.apps(), plugin.clone());
         Box::pin(async move {
-            let host = host.ok_or_else(stopping)?;
-            super::complete::complete(&host, &plugin, &payload, cancel).await
+            let apps = apps.ok_or_else(stopping)?;
+            crate::complete::complete(&apps, &plugin, &payload, cancel).await
         })
     }
 
     fn changed(&self, plugin: &PluginId, status: &BackendStatus) {
-        if let Some(host) = self.host.upgrade() {
-            host.events().publish(HostEvent::BackendState(BackendChanged {
+        if let Some(apps) = self.apps() {
+            apps.events().publish(HostEvent::BackendState(BackendChanged {
                 status: status.clone(),
                 plugin_id: plugin.to_string(),
                 error: status.last_error.as_ref().map(|error| error.message.clone()),
@@ -96,7 +102,7 @@ fn stopping() -> BackendError {
 }
 
 /// The error object of a call that failed.
-pub(super) fn backend_fault(error: BackendError) -> Fault {
+pub(crate) fn backend_fault(error: BackendError) -> Fault {
     let class = match error.code {
         "invalid_argument" => ErrorCode::InvalidArgument,
         "not_found" => ErrorCode::NotFound,
@@ -118,16 +124,16 @@ pub(super) fn backend_fault(error: BackendError) -> Fault {
     if error.data.is_empty() { fault } else { fault.details(Value::Object(error.data)) }
 }
 
-impl Host {
-    /// All backends.
+impl Apps {
+    /// The backends of all plugins, running or not.
     pub fn backends(&self) -> Result<&Backends, Fault> {
-        self.apps().backends.get().ok_or_else(|| backend_fault(stopping()))
+        self.0.backends.get().ok_or_else(|| backend_fault(stopping()))
     }
 
-    pub(crate) fn wire_backends(self: &Arc<Self>) {
-        let port = Port { host: Arc::downgrade(self) };
+    pub(crate) fn wire_backends(&self) {
+        let port = Port { apps: Arc::downgrade(&self.0) };
         let logs = self.dir().plugin_logs();
-        let backends = self.apps().backends.get_or_init(|| Backends::new(Arc::new(port), logs));
+        let backends = self.0.backends.get_or_init(|| Backends::new(Arc::new(port), logs));
         self.plugin_home().set_backends(backends.clone());
     }
 
@@ -180,7 +186,7 @@ impl Host {
     /// Node, looked for again where the last look found none that can be used.
     async fn backend_node(&self) -> Result<PathBuf, BackendError> {
         let setting = self.settings().text("nodePath");
-        let known = self.find_node().await.filter(|node| {
+        let known = self.0.parts.node.find().await.filter(|node| {
             node.is_new_enough()
                 && node.path.is_file()
                 && (setting.is_empty() || node.path == Path::new(&setting))
@@ -244,7 +250,7 @@ impl Host {
             .mode(0o700)
             .create(&directory)
             .map_err(|error| failed(&error))?;
-        let import = self.lending().to(plugin, &entry).map_err(|fault| failed(&fault))?;
+        let import = self.0.parts.lending.to(plugin, &entry).map_err(|fault| failed(&fault))?;
         Ok(Launch {
             node,
             runner,
@@ -253,21 +259,21 @@ impl Host {
             environment: self.plugin_environment(id, &directory),
             ctx: self.backend_context(id, Some(&plugin.loaded.dir)),
             directory,
-            spawning: self.spawning(),
+            spawning: self.0.parts.host.spawning().map_err(|fault| failed(&fault))?,
             fingerprint: found.digest.to_string(),
         })
     }
 
     /// The environment of a plugin's processes (plugins §1.3).
-    pub(crate) fn plugin_environment(&self, id: &PluginId, data: &Path) -> Vec<(OsString, OsString)> {
+    fn plugin_environment(&self, id: &PluginId, data: &Path) -> Vec<(OsString, OsString)> {
         let named: Vec<String> = self
             .settings()
             .effective(&format!("pluginEnv.{id}"))
             .and_then(|setting| serde_json::from_value(setting.value).ok())
             .unwrap_or_default();
         let own: Vec<(OsString, OsString)> = [
-            ("MODEL_CLI_HOST_APP", OsString::from(&self.places().host_app)),
-            ("MODEL_CLI_SESSION_ROOT", self.session_root().into_os_string()),
+            ("MODEL_CLI_HOST_APP", OsString::from(&self.0.parts.places.host_app)),
+            ("MODEL_CLI_SESSION_ROOT", self.0.parts.session_root.clone().into_os_string()),
             ("CHATOS_STATE_DIR", self.dir().path().as_os_str().to_owned()),
             ("CHATOS_PLUGIN_ID", OsString::from(id.as_str())),
             ("CHATOS_DATA_DIR", data.as_os_str().to_owned()),
@@ -286,9 +292,9 @@ impl Host {
             "pluginId": id,
             "dataDir": UiApps::of_state_dir(state).data_of(id),
             "stateDir": state,
-            "sessionRoot": self.session_root(),
+            "sessionRoot": self.0.parts.session_root,
             "projectRoot": self.project(),
-            "llm": super::complete::has_model(self),
+            "llm": crate::complete::has_model(self),
         });
         if let Some(dir) = dir {
             ctx["pluginDir"] = json!(dir);
@@ -297,15 +303,15 @@ impl Host {
     }
 
     /// Work that outlives a call needs the runtime the call ran on.
-    pub(crate) fn remember_runtime(&self) {
+    pub fn remember_runtime(&self) {
         if let Ok(handle) = tokio::runtime::Handle::try_current() {
-            self.apps().runtime.get_or_init(|| handle);
+            self.0.runtime.get_or_init(|| handle);
         }
     }
 
     /// Stops or renews backends whose plugin may not run any more or has other bytes.
-    pub(crate) fn backends_follow(&self, snapshot: &Snapshot) {
-        let (Some(backends), Some(runtime)) = (self.apps().backends.get(), self.apps().runtime.get()) else {
+    pub fn backends_follow(&self, snapshot: &Snapshot) {
+        let (Some(backends), Some(runtime)) = (self.0.backends.get(), self.0.runtime.get()) else {
             return;
         };
         let _inside = runtime.enter();
@@ -331,8 +337,8 @@ impl Host {
     }
 
     /// Files of a plugin changed that no snapshot shows.
-    pub(super) fn backend_touched(&self, dir: &Path) {
-        let (Some(backends), Some(runtime)) = (self.apps().backends.get(), self.apps().runtime.get()) else {
+    pub(crate) fn backend_touched(&self, dir: &Path) {
+        let (Some(backends), Some(runtime)) = (self.0.backends.get(), self.0.runtime.get()) else {
             return;
         };
         let Ok(desk) = self.plugins() else { return };
@@ -353,8 +359,8 @@ impl Host {
     }
 
     /// Ends the backend of a plugin that is about to be removed, and waits for it. Blocks.
-    pub(crate) fn end_backend(&self, id: &PluginId) {
-        let (Some(backends), Some(runtime)) = (self.apps().backends.get(), self.apps().runtime.get()) else {
+    pub fn end_backend(&self, id: &PluginId) {
+        let (Some(backends), Some(runtime)) = (self.0.backends.get(), self.0.runtime.get()) else {
             return;
         };
         if backends.used().contains(id) {

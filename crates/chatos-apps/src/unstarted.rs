@@ -8,9 +8,9 @@ use chatos_plugins::manifest_lang;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::plugin::{PluginDetails, PluginListing};
 
-use crate::host::Host;
+use crate::apps::Apps;
 
-impl Host {
+impl Apps {
     /// The plugins, with what could not be started since this host runs.
     pub fn plugin_listing(&self, lang: Lang) -> Result<PluginListing, Fault> {
         let mut listing = self.plugins()?.listing(lang);
@@ -33,11 +33,11 @@ impl Host {
     }
 
     /// One problem per program that a missing module kept from starting.
-    pub(crate) fn unstarted(&self) -> Vec<Problem> {
+    pub fn unstarted(&self) -> Vec<Problem> {
         let Ok(desk) = self.plugins() else { return Vec::new() };
         let snapshot = desk.snapshot();
         let mut problems = Vec::new();
-        let known = self.server_cell().get().and_then(|servers| Some((servers, servers.last_known()?)));
+        let known = self.0.parts.servers.get().and_then(|servers| Some((servers, servers.last_known()?)));
         for (servers, server) in
             known.iter().flat_map(|(desk, known)| known.servers.iter().map(move |known| (desk, known)))
         {

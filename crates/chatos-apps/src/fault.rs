@@ -3,7 +3,7 @@
 use chatos_tool::{ErrorCode, Fault, Text};
 
 /// No plugin has this id.
-pub(super) fn no_plugin(id: &str) -> Fault {
+pub(crate) fn no_plugin(id: &str) -> Fault {
     let shown = chatos_manifest::visible(id);
     Fault::new(
         ErrorCode::NotFound,
@@ -13,7 +13,7 @@ pub(super) fn no_plugin(id: &str) -> Fault {
 }
 
 /// The plugin has no such app.
-pub(super) fn no_app(plugin: &str, app: &str) -> Fault {
+pub(crate) fn no_app(plugin: &str, app: &str) -> Fault {
     let shown = chatos_manifest::visible(app);
     Fault::new(
         ErrorCode::NotFound,
@@ -22,7 +22,7 @@ pub(super) fn no_app(plugin: &str, app: &str) -> Fault {
 }
 
 /// Nobody trusted these bytes.
-pub(super) fn not_trusted(id: &str) -> Fault {
+pub(crate) fn not_trusted(id: &str) -> Fault {
     Fault::new(
         ErrorCode::PermissionDenied,
         Text::new(format!("Plugin {id} is not trusted"), format!("插件 {id} 未被信任")),
@@ -34,7 +34,7 @@ pub(super) fn not_trusted(id: &str) -> Fault {
 }
 
 /// The app has no compact view.
-pub(super) fn no_compact(plugin: &str, app: &str) -> Fault {
+pub(crate) fn no_compact(plugin: &str, app: &str) -> Fault {
     Fault::new(
         ErrorCode::NotSupported,
         Text::new(
@@ -46,7 +46,7 @@ pub(super) fn no_compact(plugin: &str, app: &str) -> Fault {
 }
 
 /// Its files cannot be read.
-pub(super) fn unreadable(id: &str, error: &std::io::Error) -> Fault {
+pub(crate) fn unreadable(id: &str, error: &std::io::Error) -> Fault {
     Fault::new(
         ErrorCode::Unavailable,
         Text::new(format!("the files of plugin {id} cannot be read"), format!("无法读取插件 {id} 的文件")),
@@ -56,7 +56,7 @@ pub(super) fn unreadable(id: &str, error: &std::io::Error) -> Fault {
 }
 
 /// A capability that does not exist.
-pub(super) fn unknown_capability(name: &str) -> Fault {
+pub(crate) fn unknown_capability(name: &str) -> Fault {
     let shown = chatos_manifest::quote(name);
     Fault::new(
         ErrorCode::InvalidArgument,
@@ -69,7 +69,7 @@ pub(super) fn unknown_capability(name: &str) -> Fault {
 }
 
 /// A value that is no host, or one where none belongs.
-pub(super) fn bad_grant_value(value: &str) -> Fault {
+pub(crate) fn bad_grant_value(value: &str) -> Fault {
     let shown = chatos_manifest::quote(value);
     Fault::new(
         ErrorCode::InvalidArgument,
@@ -85,7 +85,7 @@ pub(super) fn bad_grant_value(value: &str) -> Fault {
 }
 
 /// Somebody ticked what the plugin does not ask for.
-pub(super) fn not_declared(name: &str, plugin: &str) -> Fault {
+pub(crate) fn not_declared(name: &str, plugin: &str) -> Fault {
     let shown = chatos_manifest::quote(name);
     Fault::new(
         ErrorCode::InvalidArgument,
@@ -101,7 +101,7 @@ pub(super) fn not_declared(name: &str, plugin: &str) -> Fault {
 }
 
 /// The app may not do this (host-api §5).
-pub(super) fn not_granted(capability: &str, plugin: &str) -> Fault {
+pub(crate) fn not_granted(capability: &str, plugin: &str) -> Fault {
     Fault::new(
         ErrorCode::PermissionDenied,
         Text::new(

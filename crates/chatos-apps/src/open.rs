@@ -3,26 +3,26 @@
 use std::sync::Arc;
 
 use chatos_manifest::{AppId, PluginId};
-use chatos_plugins::{LoadedApp, Origin, Plugin, Unverified};
+use chatos_plugins::{LoadedApp, Origin, Plugin, Touched, Unverified};
 use chatos_tool::Fault;
 use chatos_wire::app::Surface;
 use chatos_wire::event::{AppChangeReason, AppChanged, HostEvent};
 use serde_json::{Value, json};
 
-use super::fault::{no_app, no_compact, no_plugin, not_trusted, unreadable};
-use super::frames::{Revision, frame_hash};
-use crate::host::Host;
+use crate::apps::Apps;
+use crate::fault::{no_app, no_compact, no_plugin, not_trusted, unreadable};
+use crate::frames::{Revision, frame_hash};
 
 /// Which app to open, and for which page.
 #[derive(Debug, Clone)]
 pub struct OpenOrder {
-    /// The plugin.
+    /// Id of the plugin with the app.
     pub plugin_id: String,
-    /// The app.
+    /// Id of the app inside its plugin.
     pub app_id: String,
     /// Where it is shown.
     pub surface: Surface,
-    /// The page's origin.
+    /// Origin of the page that will show the frame.
     pub ui_origin: String,
 }
 
@@ -33,7 +33,7 @@ pub struct Opened {
     pub hash: String,
     /// Which bytes are served.
     pub revision: Arc<Revision>,
-    /// For the handshake.
+    /// Proves in the handshake that the page opened this very frame.
     pub nonce: String,
     /// The module, relative to the plugin.
     pub entry: String,
@@ -43,7 +43,7 @@ pub struct Opened {
     pub snapshot: Value,
 }
 
-impl Host {
+impl Apps {
     /// An app whose plugin is in use and trusted.
     pub(crate) fn usable_app(&self, plugin: &str, app: &str) -> Result<(Arc<Plugin>, AppId), Fault> {
         let snapshot = self.plugins()?.snapshot();
@@ -69,12 +69,12 @@ impl Host {
         let entry =
             entry_of(app, order.surface).ok_or_else(|| no_compact(&order.plugin_id, &order.app_id))?;
         let allowed = self.allowed(&plugin, &order.app_id)?;
-        let mut revisions = self.apps().revisions();
+        let mut revisions = self.revisions();
         let revision = revisions.take(&plugin, &found, &order.ui_origin, &allowed.policy)?;
         let nonce = revisions.new_nonce()?;
         drop(revisions);
         let snapshot = json!({
-            "hostVersion": crate::VERSION, "apiVersion": 1, "pluginId": order.plugin_id, "appId": order.app_id,
+            "hostVersion": self.0.parts.version, "apiVersion": 1, "pluginId": order.plugin_id, "appId": order.app_id,
             "pluginName": plugin.loaded.manifest.name, "appName": app.manifest.name,
             "surface": order.surface.as_str(), "source": plugin.loaded.origin.as_str(), "trust": "trusted",
         });
@@ -89,14 +89,14 @@ impl Host {
     }
 
     /// Frames of plugins whose files, trust or presence changed are told to go.
-    pub(crate) fn frames_follow(&self, snapshot: &chatos_plugins::Snapshot) {
-        let shown = self.apps().revisions().plugins();
+    pub fn frames_follow(&self, snapshot: &chatos_plugins::Snapshot) {
+        let shown = self.revisions().plugins();
         for id in shown {
             let reason = match snapshot.plugin(&id) {
                 None => AppChangeReason::Removed,
                 Some(plugin) if !plugin.is_trusted() => AppChangeReason::Trust,
                 Some(plugin) if plugin.loaded.origin != Origin::Builtin => {
-                    let same = self.apps().revisions().is_current(&id, plugin.trust.digest.as_ref());
+                    let same = self.revisions().is_current(&id, plugin.trust.digest.as_ref());
                     if same {
                         continue;
                     }
@@ -109,6 +109,20 @@ impl Host {
         }
     }
 
+    /// Files of plugins changed, those included that no snapshot shows.
+    pub fn plugin_files_touched(&self, what: &Touched) {
+        let Ok(desk) = self.plugins() else { return };
+        let snapshot = desk.snapshot();
+        let dirs: Vec<&std::path::Path> = match what {
+            Touched::Dirs(dirs) => dirs.iter().map(std::path::PathBuf::as_path).collect(),
+            Touched::Any => snapshot.plugins.iter().map(|plugin| plugin.loaded.dir.as_path()).collect(),
+        };
+        for dir in dirs {
+            self.frames_touched(dir);
+            self.backend_touched(dir);
+        }
+    }
+
     /// Files below this directory changed, whatever the snapshot says.
     pub(crate) fn frames_touched(&self, dir: &std::path::Path) {
         let Ok(desk) = self.plugins() else { return };
@@ -117,12 +131,11 @@ impl Host {
         else {
             return;
         };
-        if plugin.loaded.origin != Origin::Builtin || !self.apps().revisions().plugins().contains(plugin.id())
-        {
+        if plugin.loaded.origin != Origin::Builtin || !self.revisions().plugins().contains(plugin.id()) {
             return;
         }
         match desk.registry().inventory(plugin) {
-            Ok(found) if self.apps().revisions().is_current(plugin.id(), Some(&found.digest)) => {}
+            Ok(found) if self.revisions().is_current(plugin.id(), Some(&found.digest)) => {}
             Ok(_) => self.app_changed(plugin.id(), AppChangeReason::Files),
             Err(error) => tracing::warn!(%error, plugin = %plugin.id(), "changed files cannot be read"),
         }
@@ -134,7 +147,7 @@ impl Host {
     }
 
     fn app_changed(&self, id: &PluginId, reason: AppChangeReason) {
-        let rev = self.apps().revisions().forget(id);
+        let rev = self.revisions().forget(id);
         if rev.is_some() || reason == AppChangeReason::Grants {
             self.events().publish(HostEvent::AppChanged(AppChanged {
                 plugin_id: id.to_string(),

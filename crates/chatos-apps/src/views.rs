@@ -3,27 +3,25 @@
 //! comes back by the id of its view: server, agent and uri are those it was opened for.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chatos_mcp::Tool;
-use chatos_policy::Role;
+use chatos_policy::{Outcome, Role};
 use chatos_servers::UiMeta;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::app::{ToolWithView, ViewHosts};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::AppDesk;
-use super::frames::{hex, network_sources, random_name};
-use crate::host::Host;
-use crate::tools::ToolCall;
+use crate::apps::{AppCall, Apps, broken};
+use crate::frames::{hex, network_sources, random_name};
 
 /// Views kept at a time; the oldest gives way. Nobody looks at more of them at once.
 const VIEWS: usize = 64;
-/// One view's page.
+/// The largest page of one view.
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 /// All of them together.
 const ALL_BYTES: usize = 64 * 1024 * 1024;
@@ -42,7 +40,7 @@ pub struct ViewOrder {
     pub tool: String,
     /// The agent whose grants count for what the view calls; a person by hand when absent.
     pub agent: Option<String>,
-    /// The page's origin.
+    /// Origin of the page that will show the view.
     pub ui_origin: String,
     /// A person allowed the hosts the view asks for.
     pub allow_hosts: bool,
@@ -61,7 +59,7 @@ pub struct View {
     pub ui_origin: String,
     /// What it may load, as a person allowed it.
     pub hosts: ViewHosts,
-    /// The page.
+    /// HTML of the view.
     pub html: Vec<u8>,
     identity: String,
     agent: Option<String>,
@@ -70,7 +68,7 @@ pub struct View {
 /// A view and what the page around it shows.
 #[derive(Debug)]
 pub struct OpenedView {
-    /// The view.
+    /// The view that is served now.
     pub view: Arc<View>,
     /// What it asks for, allowed or not.
     pub asks: ViewHosts,
@@ -80,13 +78,13 @@ pub struct OpenedView {
     pub tool: Value,
     /// What people call the server.
     pub server: String,
-    /// The resource.
+    /// Address of the resource the view was read from.
     pub uri: String,
 }
 
 /// All views that are open somewhere.
 #[derive(Default)]
-pub(super) struct Views {
+pub(crate) struct Views {
     all: VecDeque<Arc<View>>,
 }
 
@@ -104,21 +102,17 @@ impl Views {
     }
 }
 
-impl AppDesk {
-    fn views(&self) -> MutexGuard<'_, Views> {
-        self.views.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Apps {
     /// The view of this name on the origin with this hash.
     pub fn view(&self, hash: &str, id: &str) -> Option<Arc<View>> {
         self.views().find(id).filter(|view| view.hash == hash)
     }
 }
 
-impl Host {
+impl Apps {
     /// Tools of a server that have a view, as far as its tools were listed; nothing is started for it.
-    pub async fn tools_with_views(self: &Arc<Self>, server: &str) -> Result<Vec<ToolWithView>, Fault> {
-        let lists = self.servers().listed(server).await?;
+    pub async fn tools_with_views(&self, server: &str) -> Result<Vec<ToolWithView>, Fault> {
+        let lists = self.servers()?.listed(server).await?;
         let mut found: Vec<ToolWithView> = Vec::new();
         for tool in lists.iter().flat_map(|list| &list.tools) {
             let Some(uri) = UiMeta::of(tool).uri() else { continue };
@@ -130,13 +124,13 @@ impl Host {
     }
 
     /// Reads the view of a tool from its server and keeps it to be served.
-    pub async fn open_view(self: &Arc<Self>, order: ViewOrder) -> Result<OpenedView, Fault> {
+    pub async fn open_view(&self, order: ViewOrder) -> Result<OpenedView, Fault> {
         let (identity, server, tool) =
-            self.servers().usable_tool(&order.server, &order.tool, order.lang).await?;
+            self.servers()?.usable_tool(&order.server, &order.tool, order.lang).await?;
         let Some(uri) = UiMeta::of(&tool).uri().map(str::to_owned) else {
             return Err(no_view(&server, &order.tool));
         };
-        let page = self.servers().read_resource(&identity, &uri, READ_TIME).await?;
+        let page = self.servers()?.read_resource(&identity, &uri, READ_TIME).await?;
         let (html, ui) = html_of(&page, &uri, &server)?;
         let asks = hosts_of(&ui["csp"]);
         let hosts = if order.allow_hosts { asks.clone() } else { ViewHosts::default() };
@@ -150,7 +144,7 @@ impl Host {
             agent: order.agent,
         });
         tracing::info!(%server, uri, hosts = ?view.hosts, "a view of a server is opened");
-        self.apps().views().add(Arc::clone(&view));
+        self.views().add(Arc::clone(&view));
         Ok(OpenedView {
             view,
             asks,
@@ -163,7 +157,7 @@ impl Host {
 
     /// A view calls a tool of its own server, as its agent or the person would: through the one path.
     pub async fn view_call(
-        self: &Arc<Self>,
+        &self,
         id: &str,
         tool: &str,
         arguments: Option<Value>,
@@ -177,10 +171,10 @@ impl Host {
         }
         let outcome = match view.agent.clone() {
             None => None,
-            Some(agent) => Some(self.outcome_of(agent, Role::Main).await?),
+            Some(agent) => Some(self.outcome_of(agent).await?),
         };
-        let set = self.servers().toolset_of_view(&view.identity, outcome.as_ref(), lang).await?;
-        let call = ToolCall {
+        let set = self.servers()?.toolset_of_view(&view.identity, outcome.as_ref(), lang).await?;
+        let call = AppCall {
             server: view.identity.clone(),
             tool: tool.to_owned(),
             arguments,
@@ -188,19 +182,26 @@ impl Host {
             session: session.unwrap_or_default(),
             agent: view.agent.clone(),
             lang,
-            ..ToolCall::default()
+            ..AppCall::default()
         };
-        self.tools().call_with(Arc::new(set), call).await
+        self.0.parts.host.call(Arc::new(set), call).await
     }
 
     /// A view reads a resource of its own server.
-    pub async fn view_read(self: &Arc<Self>, id: &str, uri: &str) -> Result<Value, Fault> {
+    pub async fn view_read(&self, id: &str, uri: &str) -> Result<Value, Fault> {
         let view = self.known_view(id)?;
-        self.servers().read_resource(&view.identity, uri, READ_TIME).await
+        self.servers()?.read_resource(&view.identity, uri, READ_TIME).await
+    }
+
+    /// What the policy grants an agent.
+    async fn outcome_of(&self, agent: String) -> Result<Outcome, Fault> {
+        let agents = self.agents().clone();
+        let work = tokio::task::spawn_blocking(move || agents.outcome(&agents.find(&agent)?, Role::Main));
+        work.await.map_err(|error| broken(&error))?
     }
 
     fn known_view(&self, id: &str) -> Result<Arc<View>, Fault> {
-        self.apps().views().find(id).ok_or_else(|| {
+        self.views().find(id).ok_or_else(|| {
             Fault::new(ErrorCode::NotFound, Text::fixed("this view is not open any more", "该视图已不再打开"))
                 .code("view_gone")
                 .hint(Text::fixed("open it again", "请重新打开"))

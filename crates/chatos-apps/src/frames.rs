@@ -13,8 +13,7 @@ use chatos_plugins::{Digest, Inventory, Origin, Snapshot};
 use chatos_tool::Fault;
 use sha2::{Digest as _, Sha256};
 
-use super::AppDesk;
-use crate::host::Host;
+use crate::apps::Apps;
 
 /// Handshake nonces kept; each belongs to one opening of an app. More openings than this are not on
 /// one person's screen.
@@ -25,7 +24,7 @@ const NONCES: usize = 4_096;
 pub struct FramePolicy {
     /// Hosts frames may connect to, as the person wrote them.
     pub hosts: Vec<String>,
-    /// `'unsafe-eval'`.
+    /// Frames may evaluate text as code (`'unsafe-eval'`).
     pub unsafe_eval: bool,
 }
 
@@ -41,7 +40,7 @@ impl FramePolicy {
 pub struct Revision {
     /// Its name in addresses.
     pub rev: String,
-    /// The plugin.
+    /// The plugin whose files these are.
     pub plugin: PluginId,
     /// The page that may show its frames.
     pub ui_origin: String,
@@ -58,7 +57,7 @@ pub struct Revision {
 /// What a request for a revision meets.
 #[derive(Debug)]
 pub enum Looked {
-    /// It is current.
+    /// The revision is current and may be served.
     Found(Arc<Revision>),
     /// No plugin has this hash.
     Unknown,
@@ -79,9 +78,9 @@ pub enum FrameAsset {
     Changed,
 }
 
-/// All current revisions.
+/// The current revisions of all plugins, and the nonces of opened apps.
 #[derive(Default)]
-pub(super) struct Revisions {
+pub(crate) struct Revisions {
     minted: u64,
     by_hash: HashMap<String, Vec<Arc<Revision>>>,
     nonces: HashSet<String>,
@@ -93,12 +92,12 @@ pub fn frame_hash(plugin: &str) -> String {
     hex(&Sha256::digest(plugin.as_bytes())[..10])
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 128 random bits in base32, lower case.
-pub(super) fn random_name() -> Result<String, Fault> {
+pub(crate) fn random_name() -> Result<String, Fault> {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -118,7 +117,7 @@ pub(super) fn random_name() -> Result<String, Fault> {
 }
 
 /// CSP sources of a host a person allowed; `None` when it is none. Wildcards are not hosts.
-pub(super) fn network_sources(value: &str) -> Option<Vec<String>> {
+pub(crate) fn network_sources(value: &str) -> Option<Vec<String>> {
     let (scheme, rest) = match value.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, value),
@@ -168,7 +167,7 @@ impl Revision {
 
 impl Revisions {
     /// The revision for these bytes, minted when they are new. Others of the plugin are gone then.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         plugin: &chatos_plugins::Plugin,
         found: &Inventory,
@@ -195,7 +194,7 @@ impl Revisions {
         Ok(revision)
     }
 
-    pub(super) fn new_nonce(&mut self) -> Result<String, Fault> {
+    pub(crate) fn new_nonce(&mut self) -> Result<String, Fault> {
         let nonce = random_name()?;
         self.nonces.insert(nonce.clone());
         self.order.push_back(nonce.clone());
@@ -208,19 +207,19 @@ impl Revisions {
     }
 
     /// Forgets the revisions of a plugin; the newest name, when there was one.
-    pub(super) fn forget(&mut self, plugin: &PluginId) -> Option<String> {
+    pub(crate) fn forget(&mut self, plugin: &PluginId) -> Option<String> {
         let all = self.by_hash.remove(&frame_hash(plugin.as_str()))?;
         all.last().map(|revision| revision.rev.clone())
     }
 
     /// Whether all revisions of a plugin are of these bytes.
-    pub(super) fn is_current(&self, plugin: &PluginId, digest: Option<&Digest>) -> bool {
+    pub(crate) fn is_current(&self, plugin: &PluginId, digest: Option<&Digest>) -> bool {
         let all = self.by_hash.get(&frame_hash(plugin.as_str()));
         all.is_none_or(|all| all.iter().all(|revision| Some(&revision.digest) == digest))
     }
 
     /// Plugins with a revision.
-    pub(super) fn plugins(&self) -> Vec<PluginId> {
+    pub(crate) fn plugins(&self) -> Vec<PluginId> {
         self.by_hash.values().filter_map(|all| all.first()).map(|first| first.plugin.clone()).collect()
     }
 
@@ -229,18 +228,18 @@ impl Revisions {
     }
 }
 
-impl AppDesk {
+impl Apps {
     /// A nonce that was minted here.
     pub fn knows_nonce(&self, nonce: &str) -> bool {
         self.revisions().nonces.contains(nonce)
     }
 }
 
-impl Host {
+impl Apps {
     /// What a request for revision `rev` of the plugin with this hash meets.
     pub fn frame_revision(&self, hash: &str, rev: &str) -> Result<Looked, Fault> {
         let snapshot = self.plugins()?.snapshot();
-        let found = self.apps().revisions().current(hash, rev);
+        let found = self.revisions().current(hash, rev);
         if let Some(revision) = found {
             return Ok(match snapshot.plugin(&revision.plugin) {
                 Some(plugin) if !plugin.is_trusted() => Looked::Untrusted,

@@ -1,21 +1,17 @@
 //! Apps whose front end is needed while nobody looks at them: the page keeps them mounted, hidden
 //! (host-api §3).
 
-use std::sync::Arc;
-
-use chatos_agent::PageFor;
 use chatos_manifest::{AppId, PluginId};
 use chatos_tool::Text;
 use chatos_wire::app::NeededApp;
 use chatos_wire::event::{AppNeeded, AppReleased, HostEvent};
 use tokio::sync::watch;
 
-use super::AppDesk;
-use crate::host::Host;
+use crate::apps::Apps;
 
 /// Somebody needs an app. The page may let it go when this is dropped.
 pub struct AppNeed {
-    host: Arc<Host>,
+    apps: Apps,
     key: (PluginId, AppId),
     call_id: String,
 }
@@ -23,11 +19,11 @@ pub struct AppNeed {
 /// A page in a browser follows this host, until this is dropped.
 pub struct OpenPage(watch::Sender<usize>);
 
-impl AppDesk {
+impl Apps {
     /// A page is there that can mount apps.
     pub fn page_opened(&self) -> OpenPage {
-        self.pages.send_modify(|count| *count += 1);
-        OpenPage(self.pages.clone())
+        self.0.pages.send_modify(|count| *count += 1);
+        OpenPage(self.0.pages.clone())
     }
 }
 
@@ -37,11 +33,11 @@ impl Drop for OpenPage {
     }
 }
 
-impl Host {
+impl Apps {
     /// Whether a page can mount an app now, and what to tell somebody who waits for it.
-    pub(crate) fn page_for(&self, plugin_id: &str, app_id: &str) -> PageFor {
+    pub fn page_for(&self, plugin_id: &str, app_id: &str) -> (bool, Text) {
         let name = self.app_name(plugin_id, app_id);
-        let open = *self.apps().pages.borrow() > 0;
+        let open = *self.0.pages.borrow() > 0;
         let says = if open {
             Text::new(
                 format!("ChatOS is open: waiting for {name}"),
@@ -53,36 +49,30 @@ impl Host {
                 format!("正在等待“{name}”的页面：请打开 ChatOS"),
             )
         };
-        PageFor { open, says }
+        (open, says)
     }
 
     /// Tells how many pages follow this host, each time one comes or goes.
-    pub(crate) fn pages(&self) -> watch::Receiver<usize> {
-        self.apps().pages.subscribe()
+    pub fn pages(&self) -> watch::Receiver<usize> {
+        self.0.pages.subscribe()
     }
 
     /// Tells the page to keep an app mounted; `reason` such as `async_task`. Several may need one app.
-    pub fn need_app(
-        self: &Arc<Self>,
-        plugin: &PluginId,
-        app: &AppId,
-        reason: &str,
-        call_id: &str,
-    ) -> AppNeed {
+    pub fn need_app(&self, plugin: &PluginId, app: &AppId, reason: &str, call_id: &str) -> AppNeed {
         let key = (plugin.clone(), app.clone());
-        self.apps().needed().entry(key.clone()).or_default().push(call_id.to_owned());
+        self.needed().entry(key.clone()).or_default().push(call_id.to_owned());
         self.events().publish(HostEvent::AppNeeded(AppNeeded {
             plugin_id: plugin.to_string(),
             app_id: app.to_string(),
             reason: reason.to_owned(),
             call_id: call_id.to_owned(),
         }));
-        AppNeed { host: Arc::clone(self), key, call_id: call_id.to_owned() }
+        AppNeed { apps: self.clone(), key, call_id: call_id.to_owned() }
     }
 
     /// Apps that are needed now: for a page that comes later.
     pub fn needed_apps(&self) -> Vec<NeededApp> {
-        let needed = self.apps().needed();
+        let needed = self.needed();
         let item = |((plugin, app), calls): (&(PluginId, AppId), &Vec<String>)| NeededApp {
             plugin_id: plugin.to_string(),
             app_id: app.to_string(),
@@ -94,7 +84,7 @@ impl Host {
 
 impl Drop for AppNeed {
     fn drop(&mut self) {
-        let mut needed = self.host.apps().needed();
+        let mut needed = self.apps.needed();
         let Some(calls) = needed.get_mut(&self.key) else { return };
         if let Some(at) = calls.iter().position(|call| *call == self.call_id) {
             calls.swap_remove(at);
@@ -106,7 +96,7 @@ impl Drop for AppNeed {
         drop(needed);
         if last {
             let (plugin_id, app_id) = (self.key.0.to_string(), self.key.1.to_string());
-            self.host.events().publish(HostEvent::AppReleased(AppReleased { plugin_id, app_id }));
+            self.apps.events().publish(HostEvent::AppReleased(AppReleased { plugin_id, app_id }));
         }
     }
 }

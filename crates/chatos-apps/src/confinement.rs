@@ -1,15 +1,14 @@
 //! Whether browsers keep pages of apps off the network (inbox §8.2, L1): each page of ChatOS measures its own
 //! browser and says so here, the doctor repeats it. Nothing is decided by it.
 
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use chatos_events::Finding;
 use chatos_tool::Text;
 use chatos_wire::Severity;
 use chatos_wire::app::Confinement;
 
-use super::AppDesk;
-use crate::host::Host;
+use crate::apps::Apps;
 
 /// More browsers than this are not on one person's screen.
 const BROWSERS: usize = 8;
@@ -32,15 +31,18 @@ fn sentence(confinement: Confinement) -> Text {
 
 /// One browser since the host started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     browser: String,
     confinement: Confinement,
 }
 
-impl AppDesk {
-    /// A page measured the browser it is in, which calls itself this.
-    pub fn measured(&self, user_agent: &str, confinement: Confinement) {
-        let mut all = self.browsers.lock().unwrap_or_else(PoisonError::into_inner);
+/// The browsers that were used since the host started.
+#[derive(Default)]
+pub(crate) struct Browsers(Mutex<Vec<Measured>>);
+
+impl Browsers {
+    fn measured(&self, user_agent: &str, confinement: Confinement) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = browser_name(user_agent);
         all.retain(|known| known.browser != browser);
         all.push(Measured { browser, confinement });
@@ -49,10 +51,15 @@ impl AppDesk {
     }
 }
 
-impl Host {
+impl Apps {
+    /// A page measured the browser it is in, which calls itself this.
+    pub fn measured(&self, user_agent: &str, confinement: Confinement) {
+        self.0.browsers.measured(user_agent, confinement);
+    }
+
     /// What each browser that was used since the start does with pages of apps.
-    pub(crate) fn examine_browsers(&self) -> Vec<Finding> {
-        let all = self.apps().browsers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    pub fn examine_browsers(&self) -> Vec<Finding> {
+        let all = self.0.browsers.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let title = || Text::fixed("App pages", "应用页面");
         if all.is_empty() {
             let none = Text::fixed(
@@ -115,14 +122,14 @@ mod tests {
 
     #[test]
     fn the_last_measurement_of_each_browser_counts_and_no_other_hides_it() {
-        let desk = AppDesk::default();
+        let desk = Browsers::default();
         desk.measured("Firefox/153", Confinement::Partial);
         desk.measured("Chrome/156", Confinement::Partial);
         desk.measured("Chrome/156", Confinement::Full);
         for n in 0..100 {
             desk.measured(&format!("Chrome/{}", 200 + n % 6), Confinement::Full);
         }
-        let all = desk.browsers.lock().unwrap();
+        let all = desk.0.lock().unwrap();
         assert_eq!(all.len(), BROWSERS);
         assert_eq!(all[0], Measured { browser: "Firefox 153".to_owned(), confinement: Confinement::Partial });
         assert_eq!(all[1], Measured { browser: "Chromium 156".to_owned(), confinement: Confinement::Full });
