@@ -182,7 +182,6 @@ impl Apps {
             session: session.unwrap_or_default(),
             agent: view.agent.clone(),
             lang,
-            ..AppCall::default()
         };
         self.0.parts.host.call(Arc::new(set), call).await
     }
