@@ -62,7 +62,7 @@ export class Session {
     this.#tabs = tabs;
     if (tabs) tabs.onmessage = () => void this.#follow();
     this.#token = sessionStorage.getItem(STORAGE_KEY);
-    this.perTab = this.#token !== null || !('subtle' in crypto);
+    this.perTab = this.#token !== null || !isSecureContext;
     this.status = this.#token === null ? 'asking' : 'signedIn';
   }
 
