@@ -178,14 +178,16 @@ impl Browsers {
         if !proof::is_signed(&row.public_key, &text, asked.sig) || life::left(&row, &now).is_none() {
             return Err(Refusal::Unknown);
         }
-        let shown: Vec<_> = cookie::shown(asked.cookies, &self.cookie).into_iter().map(|c| (c, fingerprint(c))).collect();
+        let shown: Vec<_> =
+            cookie::shown(asked.cookies, &self.cookie).into_iter().map(|c| (c, fingerprint(c))).collect();
         if shown.is_empty() {
             return Err(Refusal::Unknown);
         }
         let newest = shown.iter().find(|(_, print)| same(print, &row.cookie_hash));
         let before =
             shown.iter().any(|(_, print)| row.prev_hash.as_ref().is_some_and(|prev| same(print, prev)));
-        let known = state.known.get(&row.id).filter(|known| same(&fingerprint(&known.cookie), &row.cookie_hash));
+        let known =
+            state.known.get(&row.id).filter(|known| same(&fingerprint(&known.cookie), &row.cookie_hash));
         let within = |since: Option<i64>| since.is_some_and(|since| now.boot_ms - since < GRACE_MS);
         let fresh = known.filter(|known| within(Some(known.made_ms))).is_some();
         let value = if let Some((value, _)) = newest {
@@ -271,7 +273,8 @@ impl Browsers {
     fn make_room(&self, coming: &str, now: &Moment) -> Result<(), StoreError> {
         let rows = self.store.browsers()?;
         let others = rows.into_iter().filter(|row| row.id != coming);
-        let kept = |(place, row): &(usize, BrowserRow)| *place < MOST_BROWSERS - 1 && life::left(row, now).is_some();
+        let kept =
+            |(place, row): &(usize, BrowserRow)| *place < MOST_BROWSERS - 1 && life::left(row, now).is_some();
         let over: Vec<String> =
             others.enumerate().filter(|item| !kept(item)).map(|(_, row)| row.id).collect();
         if over.is_empty() { Ok(()) } else { self.store.drop_browsers(over) }

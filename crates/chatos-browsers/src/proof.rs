@@ -24,7 +24,9 @@ pub(crate) fn name_of(key: &[u8]) -> String {
 }
 
 pub(crate) fn is_signed(key: &[u8], text: &str, sig: &str) -> bool {
-    let Some(sig) = (sig.len() <= 100).then(|| URL_SAFE_NO_PAD.decode(sig).ok()).flatten() else { return false };
+    let Some(sig) = (sig.len() <= 100).then(|| URL_SAFE_NO_PAD.decode(sig).ok()).flatten() else {
+        return false;
+    };
     UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).verify(text.as_bytes(), &sig).is_ok()
 }
 
@@ -40,6 +42,8 @@ pub(crate) fn same(left: &[u8], right: &[u8]) -> bool {
 /// Random bytes as URL-safe text; nothing when the system has none.
 pub(crate) fn random(bytes: usize) -> Option<String> {
     let mut buffer = vec![0; bytes];
-    getrandom::fill(&mut buffer).inspect_err(|error| tracing::error!(%error, "the system gives no random bytes")).ok()?;
+    getrandom::fill(&mut buffer)
+        .inspect_err(|error| tracing::error!(%error, "the system gives no random bytes"))
+        .ok()?;
     Some(URL_SAFE_NO_PAD.encode(buffer))
 }

@@ -80,8 +80,7 @@ impl Profile {
         let challenge = challenge["challenge"].as_str().unwrap();
         let text = format!("chatos-renew-v1\nhttp://{}\n{}\n{challenge}", host.authority(), self.id);
         let sig = self.key.sign(&SystemRandom::new(), text.as_bytes()).unwrap();
-        let body =
-            json!({ "browserId": self.id, "challenge": challenge, "sig": URL_SAFE_NO_PAD.encode(sig.as_ref()) });
+        let body = json!({ "browserId": self.id, "challenge": challenge, "sig": URL_SAFE_NO_PAD.encode(sig.as_ref()) });
         send(host, "POST", "/api/v1/auth/renew", Some(&body), lines)
     }
 
@@ -276,7 +275,8 @@ fn browsers_are_listed_and_signed_out_by_command_and_by_page() {
     assert_eq!(listed["items"].as_array().unwrap().len(), 4);
     let bearer = format!("Authorization: Bearer {}", tokens[0]);
     let seen = send(&host, "GET", "/api/v1/browsers", None, std::slice::from_ref(&bearer)).json();
-    let own: Vec<&Value> = seen["items"].as_array().unwrap().iter().filter(|item| item["current"] == true).collect();
+    let own: Vec<&Value> =
+        seen["items"].as_array().unwrap().iter().filter(|item| item["current"] == true).collect();
     assert_eq!((own.len(), own[0]["id"].as_str()), (1, Some(all[0].id.as_str())));
     let text = sandbox.run(&["browsers", "list"]).stdout;
     assert!(text.contains("Firefox · Linux") && text.contains(&all[3].id), "{text}");
@@ -319,7 +319,8 @@ fn who_signed_in_while_the_token_could_be_read_is_signed_out() {
     fs::set_permissions(sandbox.state().join("host.json"), fs::Permissions::from_mode(0o644)).unwrap();
     since.sign_in(&host);
     let current = || {
-        let file: Value = serde_json::from_slice(&fs::read(sandbox.state().join("host.json")).unwrap()).unwrap();
+        let file: Value =
+            serde_json::from_slice(&fs::read(sandbox.state().join("host.json")).unwrap()).unwrap();
         file["token"].as_str().unwrap().to_owned()
     };
     eventually("another token", || (current() != host.token).then_some(()));
@@ -337,7 +338,10 @@ fn the_port_of_the_last_start_is_taken_again() {
     // As if that start had not been told its port: one that was asked for is for that start only.
     let database = rusqlite::Connection::open(sandbox.state().join("state.db")).unwrap();
     database.execute("INSERT INTO meta (key, value) VALUES ('last_port', ?1)", [port.to_string()]).unwrap();
-    let kept = || database.query_row("SELECT value FROM meta WHERE key = 'last_port'", [], |row| row.get::<_, String>(0));
+    let kept = || {
+        database
+            .query_row("SELECT value FROM meta WHERE key = 'last_port'", [], |row| row.get::<_, String>(0))
+    };
     let serve = || RunningHost::start(sandbox.command(&["serve", "--no-open", "--ready-json"])).unwrap();
     let second = serve();
     assert_eq!(second.port, port);

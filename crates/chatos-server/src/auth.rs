@@ -334,7 +334,9 @@ mod tests {
         assert_eq!(auth.browser_of(first).as_deref(), Some("one"));
         let (over, ticket, own) = (auth.over(first), auth.new_ticket(first), auth.new_ticket(HOST_SESSION));
         auth.end_browser("one");
-        assert!(over.is_cancelled() && auth.take_ticket(&ticket).is_none() && auth.take_ticket(&own).is_some());
+        assert!(
+            over.is_cancelled() && auth.take_ticket(&ticket).is_none() && auth.take_ticket(&own).is_some()
+        );
         let known: Vec<bool> = tokens.iter().map(|token| auth.session(token).is_some()).collect();
         assert_eq!(known, [false, false, true, true]);
     }

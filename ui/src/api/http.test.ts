@@ -101,7 +101,10 @@ describe('failures', () => {
   test('a token that ended is renewed and the call made once more', async () => {
     let token = 'old';
     const sent: (string | null)[] = [];
-    const renewed = vi.fn(() => Promise.resolve((token = 'new') !== ''));
+    const renewed = vi.fn(() => {
+      token = 'new';
+      return Promise.resolve(true);
+    });
     const onUnauthorized = vi.fn();
     const http = new Http({
       token: () => token,

@@ -7,7 +7,6 @@ import { Http } from '../api/http';
 import { PromptsApi } from '../api/prompts';
 import { ToolsApi } from '../api/tools';
 import { i18n } from '../i18n/index.svelte';
-import type { RevokedBrowser } from '../protocol/wire';
 import { Beginning } from './beginning';
 import { Chat } from './chat.svelte';
 import { BrowserOutbox } from './chat/outbox';
@@ -101,7 +100,7 @@ events.on('admin', (frame) => {
 // An old cookie was shown with the right key: somebody else may use a copy of that browser's profile.
 events.on('admin', (frame) => {
   if (frame.type !== 'browser_revoked') return;
-  const { name, reused } = frame.data as RevokedBrowser;
+  const { name, reused } = frame.data as { name: string; reused: boolean };
   if (!reused) return;
   void import('../i18n/browsers').then(({ browserWords }) => toasts.error(browserWords.t.reused(name), browserWords.t.reusedHint));
 });

@@ -33,8 +33,9 @@ export function codeFrom(text: string): string | null {
 }
 
 /** One tab of the browser at a time: the cookie of one answer is there before the next one asks. */
-function alone<T>(run: () => Promise<T>): Promise<T> {
-  return 'locks' in navigator ? navigator.locks.request('chatos.sign-in', run) : run();
+async function alone<T>(run: () => Promise<T>): Promise<T> {
+  // A page that is not a secure context has no locks.
+  return globalThis.isSecureContext ? await navigator.locks.request('chatos.sign-in', run) : run();
 }
 
 export class Session {
@@ -62,7 +63,7 @@ export class Session {
     this.#tabs = tabs;
     if (tabs) tabs.onmessage = () => void this.#follow();
     this.#token = sessionStorage.getItem(STORAGE_KEY);
-    this.perTab = this.#token !== null || !isSecureContext;
+    this.perTab = this.#token !== null || !globalThis.isSecureContext;
     this.status = this.#token === null ? 'asking' : 'signedIn';
   }
 

@@ -135,7 +135,7 @@ describe('an answer given while the host is away', () => {
     await openPrompt(page, id);
     await first.halt('SIGKILL');
     await page.locator('[data-banner="connection"]').waitFor();
-    await page.getByLabel('Word').fill('written to nobody');
+    await page.getByLabel('Word', { exact: true }).fill('written to nobody');
     const send = page.locator('article .actions button').first();
     await send.click();
     await page.locator('article').getByRole('alert').first().waitFor();
@@ -145,7 +145,7 @@ describe('an answer given while the host is away', () => {
     // Saved as a draft by itself, answered by nobody.
     await expect.poll(async () => (await second.api<{ draft?: { values?: unknown } } | null>('GET', `prompts/${id}/draft`).catch(() => null))?.draft?.values).toEqual({ word: 'written to nobody' });
     expect((await lookUp(second, id)).answer).toBeNull();
-    expect(await page.getByLabel('Word').inputValue()).toBe('written to nobody');
+    expect(await page.getByLabel('Word', { exact: true }).inputValue()).toBe('written to nobody');
     await send.click();
     expect(await answerOf(second, id)).toMatchObject({ status: 'ok', response: { values: { word: 'written to nobody' } } });
   });
@@ -157,7 +157,7 @@ describe('an answer given while the host is away', () => {
     await openPrompt(page, id);
     await first.halt('SIGKILL');
     await page.locator('[data-banner="connection"]').waitFor();
-    await page.getByLabel('Word').fill('too late');
+    await page.getByLabel('Word', { exact: true }).fill('too late');
     const second = await Host.start({ home: first.home, port: first.ready.port });
     onTestFinished(() => second.halt());
     await second.api('POST', `prompts/${id}/response`, { response: { status: 'ok', values: { word: 'first' } } });

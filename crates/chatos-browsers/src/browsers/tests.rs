@@ -164,8 +164,14 @@ fn a_challenge_is_used_once_and_within_a_minute() {
     let jar = one.jar.clone();
     let challenge = place.browsers.challenge().unwrap();
     let sig = one.sign(ORIGIN, &challenge);
-    let asked =
-        Renewal { browser: &one.id, challenge: &challenge, sig: &sig, origin: ORIGIN, cookies: &jar, address: "" };
+    let asked = Renewal {
+        browser: &one.id,
+        challenge: &challenge,
+        sig: &sig,
+        origin: ORIGIN,
+        cookies: &jar,
+        address: "",
+    };
     assert!(place.browsers.renew(&asked).is_ok());
     assert!(is_unknown(&place.browsers.renew(&asked)));
     let late = place.browsers.challenge().unwrap();
@@ -334,7 +340,8 @@ fn nothing_at_rest_signs_in_and_what_strangers_send_is_no_key() {
     for key in ["", "x", "====", &long, &URL_SAFE_NO_PAD.encode([4; 64]), &URL_SAFE_NO_PAD.encode([3; 65])] {
         assert!(matches!(place.browsers.sign_in(key, "", ""), Err(SignInError::Key)));
     }
-    let asked = Renewal { browser: &long, challenge: &long, sig: &long, origin: &long, cookies: &long, address: "" };
+    let asked =
+        Renewal { browser: &long, challenge: &long, sig: &long, origin: &long, cookies: &long, address: "" };
     assert!(is_unknown(&place.browsers.renew(&asked)));
     // A name is text of a stranger.
     let key = URL_SAFE_NO_PAD.encode(one.key.public_key().as_ref());

@@ -100,10 +100,17 @@ fn print(output: &Output, list: &Value) {
             (_, Lang::En) => "unnamed browser".to_owned(),
             (_, Lang::Zh) => "未命名的浏览器".to_owned(),
         };
-        let place = if item["address"].is_string() { format!(" · {}", text("address")) } else { String::new() };
+        let place =
+            if item["address"].is_string() { format!(" · {}", text("address")) } else { String::new() };
         let seen = match output.lang {
-            Lang::En => format!("last seen {} UTC, signed in until {} UTC{place}", minute("lastSeen"), minute("expiresAt")),
-            Lang::Zh => format!("最近使用 {} UTC，登录有效至 {} UTC{place}", minute("lastSeen"), minute("expiresAt")),
+            Lang::En => format!(
+                "last seen {} UTC, signed in until {} UTC{place}",
+                minute("lastSeen"),
+                minute("expiresAt")
+            ),
+            Lang::Zh => {
+                format!("最近使用 {} UTC，登录有效至 {} UTC{place}", minute("lastSeen"), minute("expiresAt"))
+            }
         };
         output.line(&format!("{}  {}", text("id"), name));
         output.line(&format!("    {}", output.paint(Paint::Dim, &seen)));

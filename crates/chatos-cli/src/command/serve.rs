@@ -92,7 +92,9 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
     if let Some(last) = moved {
         let port = app.port();
         output.say(&Text::new(
-            format!("note: port {last} is taken, so this is port {port}. Browsers sign in again at a new address."),
+            format!(
+                "note: port {last} is taken, so this is port {port}. Browsers sign in again at a new address."
+            ),
             format!("提示：端口 {last} 已被占用，因此改用端口 {port}。地址改变后，浏览器需要重新登录。"),
         ));
     }

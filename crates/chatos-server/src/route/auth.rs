@@ -1,7 +1,7 @@
 //! Signing in: a one-time code for a session token, a browser's own two halves for another one (inbox §7), and new
 //! codes for those who are signed in already.
 
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use chatos_browsers::{Refusal, Renewal, SignInError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::auth::{Challenge, Renew, SignIn, SignInLink, SignedIn};
@@ -21,7 +21,11 @@ use crate::table::Routes;
 pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/auth/exchange", "Exchange a one-time code for a session token", exchange);
     routes.get("/api/v1/auth/challenge", "Something for a signed-in browser to sign", challenge);
-    routes.post("/api/v1/auth/renew", "A session token for a signed-in browser, by cookie and signature", renew);
+    routes.post(
+        "/api/v1/auth/renew",
+        "A session token for a signed-in browser, by cookie and signature",
+        renew,
+    );
     routes.post("/api/v1/auth/link", "Make a fresh one-time sign-in link", link);
     routes.post("/api/v1/auth/sign-out", "End this session and sign its browser out", sign_out);
 }
@@ -48,11 +52,7 @@ fn signed_in(app: &App, browser: Option<String>, set_cookie: Option<String>) -> 
     WithCookie { value: SignedIn { token, expires_in_ms, browser_id: browser }, set_cookie }
 }
 
-async fn exchange(
-    app: App,
-    cx: Caller,
-    Body(body): Body<SignIn>,
-) -> Result<WithCookie<SignedIn>, ApiError> {
+async fn exchange(app: App, cx: Caller, Body(body): Body<SignIn>) -> Result<WithCookie<SignedIn>, ApiError> {
     work(&app, move |app| {
         if !app.auth().take_code(&body.code) {
             return Err(refused(app));
@@ -68,9 +68,10 @@ async fn exchange(
                 Text::fixed("/publicKey: that is no key of P-256", "/publicKey：不是 P-256 公钥"),
             )
             .hint(Text::fixed("leave it out to sign in for one page", "省略它则仅登录当前页面")),
-            SignInError::Random => {
-                Fault::new(ErrorCode::Unavailable, Text::fixed("the system gives no random bytes", "系统无法提供随机数"))
-            }
+            SignInError::Random => Fault::new(
+                ErrorCode::Unavailable,
+                Text::fixed("the system gives no random bytes", "系统无法提供随机数"),
+            ),
             SignInError::Store(error) => error.into(),
         })?;
         app.host().audit("sign_in", fields(json!({ "browser": done.browser })));

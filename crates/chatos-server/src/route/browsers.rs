@@ -65,7 +65,10 @@ async fn revoke_all(app: App, _: Caller, (): ()) -> Result<BrowsersRevoked, ApiE
 fn unknown(id: &str) -> Fault {
     Fault::new(
         ErrorCode::NotFound,
-        Text::new(format!("no browser with the ID `{id}` is signed in"), format!("没有 ID 为 `{id}` 的已登录浏览器")),
+        Text::new(
+            format!("no browser with the ID `{id}` is signed in"),
+            format!("没有 ID 为 `{id}` 的已登录浏览器"),
+        ),
     )
     .code("unknown_browser")
     .hint(Text::fixed("look at `chatos browsers list`", "请查看 `chatos browsers list`"))
