@@ -139,12 +139,14 @@ describe('an answer given while the host is away', () => {
     const send = page.locator('article .actions button').first();
     await send.click();
     await page.locator('article').getByRole('alert').first().waitFor();
+    const saved = page.waitForResponse((answer) => answer.url().includes('/draft') && answer.request().method() === 'PUT' && answer.ok());
     const second = await Host.start({ home: first.home, port: first.ready.port });
     onTestFinished(() => second.halt());
-    await expect.poll(() => page.locator('[data-connection="open"]').count()).toBeGreaterThan(0);
     // Saved as a draft by itself, answered by nobody.
-    await expect.poll(async () => (await second.api<{ draft?: { values?: unknown } } | null>('GET', `prompts/${id}/draft`).catch(() => null))?.draft?.values).toEqual({ word: 'written to nobody' });
+    await saved;
     expect((await lookUp(second, id)).answer).toBeNull();
+    await page.reload();
+    await openPrompt(page, id);
     expect(await page.getByLabel('Word', { exact: true }).inputValue()).toBe('written to nobody');
     await send.click();
     expect(await answerOf(second, id)).toMatchObject({ status: 'ok', response: { values: { word: 'written to nobody' } } });

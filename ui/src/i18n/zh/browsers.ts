@@ -10,7 +10,7 @@ export const browsers: typeof en = {
   unnamed: '未命名的浏览器',
   current: '当前浏览器',
   lastSeen: '最近使用',
-  signedIn: '登录于',
+  signedIn: '登录时间',
   expires: (date) => `有效至 ${date}`,
   from: (address) => `来自 ${address}`,
   signOut: '退出登录',
