@@ -8,6 +8,7 @@ import { i18n } from './i18n/index.svelte';
 import App from './App.svelte';
 
 session.takeCodeFromAddress();
+void session.begin();
 addEventListener('hashchange', (event) => session.takeCodeFromAddress(new URL(event.oldURL).hash || '#/'));
 
 addEventListener('error', (event) => {

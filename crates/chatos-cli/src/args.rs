@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 mod acp;
 mod agents;
+mod browsers;
 mod changes;
 mod clients;
 mod grant;
@@ -27,6 +28,7 @@ mod tools;
 
 pub(crate) use acp::{Acp, EditorName};
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
+pub(crate) use browsers::Browsers;
 pub(crate) use changes::Changes;
 pub(crate) use clients::Clients;
 pub(crate) use grant::{AskArg, Grant, GrantFlags};
@@ -169,6 +171,9 @@ pub(crate) enum Command {
     /// Check the audit log
     #[command(subcommand)]
     Audit(Audit),
+    /// Manage the browsers that are signed in
+    #[command(subcommand)]
+    Browsers(Browsers),
     /// Manage programs that ask through ChatOS: which can approve their own actions
     #[command(subcommand)]
     Clients(Clients),

@@ -4,6 +4,7 @@ pub(crate) mod acp;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod browsers;
 pub(crate) mod changes;
 pub(crate) mod clients;
 pub(crate) mod completions;

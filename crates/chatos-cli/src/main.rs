@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Restore(options) => command::backup::bring_back(&cli.global, &environment, &output, options),
         Command::Reach(action) => command::reach::run(&cli.global, environment, &output, action),
         Command::Rules(action) => command::rules::run(&cli.global, environment, &output, action),
+        Command::Browsers(action) => command::browsers::run(&cli.global, environment, &output, action),
         Command::Clients(action) => command::clients::run(&cli.global, environment, &output, action),
         Command::Secrets(action) => command::secrets::run(&cli.global, environment, &output, action),
         Command::State(action) => command::state::run(&cli.global, environment, &output, action),

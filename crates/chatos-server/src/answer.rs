@@ -48,6 +48,27 @@ pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ApiError> {
     })
 }
 
+/// A value, and what the browser is to keep.
+pub(crate) struct WithCookie<T> {
+    pub(crate) value: T,
+    /// A `Set-Cookie` line.
+    pub(crate) set_cookie: Option<String>,
+}
+
+impl<T: Serialize + JsonSchema + Send + 'static> Output for WithCookie<T> {
+    fn schema(schemas: &mut SchemaGenerator) -> Schema {
+        schemas.subschema_for::<T>()
+    }
+
+    fn answer(self, _: &Caller) -> Response {
+        let mut response = json(StatusCode::OK, &self.value);
+        if let Some(line) = self.set_cookie.and_then(|line| HeaderValue::from_str(&line).ok()) {
+            response.headers_mut().insert(header::SET_COOKIE, line);
+        }
+        response
+    }
+}
+
 /// Something new is there.
 pub(crate) struct Created<T>(pub(crate) T);
 

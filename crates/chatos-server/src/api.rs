@@ -89,6 +89,7 @@ pub(crate) fn bare(status: StatusCode) -> Response {
         408 => ("timeout", "the request did not arrive in time"),
         413 => ("too_large", "the request is too large"),
         415 => ("unsupported_media_type", "send application/json"),
+        429 => ("rate_limited", "too many failed sign-ins; wait a minute"),
         426 => ("upgrade_required", "this address speaks WebSocket"),
         503 => ("unavailable", "the host is stopping"),
         _ => ("internal", "the host made a mistake"),

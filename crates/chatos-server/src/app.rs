@@ -8,8 +8,10 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chatos_browsers::{Browsers, Moment};
 use chatos_dev::Sandbox;
 use chatos_host::{EmbeddedFiles, Host, TokenKeeper};
+use chatos_prompts::{Clock, SystemClock};
 use tower::ServiceExt;
 
 use crate::api::{ApiError, bare, lang_of, render};
@@ -63,7 +65,14 @@ impl TokenKeeper for Keeper {
 
     fn end_former(&self, since: Instant) {
         if let Some(app) = self.0.upgrade() {
-            app.auth.end_former(since);
+            let browsers = app.browsers.signed_in_since(since);
+            app.auth.end_former(since, &browsers);
+            let app = App { inner: app };
+            for browser in &browsers {
+                if let Err(error) = app.revoke(Some(browser)) {
+                    tracing::error!(%error, "a browser could not be signed out");
+                }
+            }
         }
     }
 }
@@ -71,6 +80,7 @@ impl TokenKeeper for Keeper {
 struct Inner {
     host: Arc<Host>,
     auth: Auth,
+    browsers: Browsers,
     token: Mutex<String>,
     boot_id: String,
     names: Names,
@@ -82,7 +92,10 @@ impl App {
     /// Makes the application and its token, which is new at each start.
     pub fn new(host: Arc<Host>, options: AppOptions) -> Self {
         let token = random(32);
+        // Without an identity the cookie has the name of every other state without one, and its value still differs.
+        let instance = host.store().instance_id().unwrap_or_default();
         let inner = Inner {
+            browsers: Browsers::new(host.store().clone(), &instance, moment),
             host,
             auth: Auth::new(&token),
             token: Mutex::new(token),
@@ -144,6 +157,10 @@ impl App {
 
     pub(crate) fn auth(&self) -> &Auth {
         &self.inner.auth
+    }
+
+    pub(crate) fn browsers(&self) -> &Browsers {
+        &self.inner.browsers
     }
 
     pub(crate) fn boot_id(&self) -> &str {
@@ -265,6 +282,13 @@ impl App {
     }
 }
 
+/// Now, as sign-ins count it.
+fn moment() -> Moment {
+    let clock = SystemClock;
+    let boot_ms = i64::try_from(clock.monotonic().as_millis()).unwrap_or(i64::MAX);
+    Moment { wall_ms: clock.now_ms(), boot_id: clock.boot_id(), boot_ms }
+}
+
 /// The value of a header, for the log.
 fn said(headers: &axum::http::HeaderMap, name: header::HeaderName) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("-").to_owned()
@@ -280,6 +304,7 @@ fn extension(caller: AppCaller) -> axum::http::Extensions {
 pub(crate) fn routes() -> Routes {
     let mut routes = Routes::default();
     route::auth::add(&mut routes);
+    route::browsers::add(&mut routes);
     route::status::add(&mut routes);
     route::doctor::add(&mut routes);
     route::settings::add(&mut routes);

@@ -1,5 +1,6 @@
 //! Sign-in codes, session tokens and WebSocket tickets (security T1, T2.7). All in memory, all
-//! compared as digests in constant time, none ever logged.
+//! compared as digests in constant time, none ever logged. Which browsers may have a token without a code is
+//! the business of `chatos-browsers`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,10 +13,14 @@ use tokio_util::sync::CancellationToken;
 const CODE_LIFE: Duration = Duration::from_secs(60);
 /// How long a WebSocket ticket may wait for its socket.
 pub(crate) const TICKET_LIFE: Duration = Duration::from_secs(30);
+/// A token lasts this long; a browser that stays signed in renews it unseen.
+pub(crate) const SESSION_LIFE: Duration = Duration::from_secs(12 * 3600);
 /// More browser sessions than this and the oldest is signed out: memory stays bounded.
 const SESSIONS: usize = 64;
 const CODES: usize = 32;
 const TICKETS: usize = 256;
+/// Failed sign-ins in one minute; more are refused without being looked at further or recorded.
+const FAILURES: u32 = 60;
 
 /// Which session a request belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,8 @@ struct Session {
     token: Fingerprint,
     id: SessionId,
     made: Instant,
+    // It was given to a browser that stays signed in.
+    browser: Option<String>,
     // Ends the sockets of this session when it is signed out or pushed out.
     over: CancellationToken,
 }
@@ -55,6 +62,7 @@ struct State {
     sessions: Vec<Session>,
     codes: Vec<(Fingerprint, Instant)>,
     tickets: Vec<(Fingerprint, SessionId, Instant)>,
+    failures: Option<(Instant, u32)>,
 }
 
 impl Auth {
@@ -72,15 +80,19 @@ impl Auth {
     }
 
     /// Only the newest token counts from now on. What may have been gained with a former one ends: its
-    /// sockets, codes and tickets, and every sign-in since this moment.
-    pub(crate) fn end_former(&self, since: Instant) {
+    /// sockets, codes and tickets, and every sign-in since this moment; `browsers` are those signed in since. A
+    /// browser that was signed in before has shown its own halves for its token.
+    pub(crate) fn end_former(&self, since: Instant, browsers: &[String]) {
         let mut state = self.lock();
         let newest = state.tokens.pop();
         state.tokens.clear();
         state.tokens.extend(newest);
         std::mem::take(&mut state.host_over).cancel();
         state.codes.clear();
-        state.sessions.retain(|session| session.made < since);
+        state.sessions.retain(|session| match &session.browser {
+            Some(browser) => !browsers.contains(browser),
+            None => session.made < since,
+        });
         let kept: Vec<SessionId> = state.sessions.iter().map(|session| session.id).collect();
         state.tickets.retain(|(_, id, _)| kept.contains(id));
     }
@@ -96,7 +108,7 @@ impl Auth {
             }
         }
         for session in &state.sessions {
-            if same(&given, &session.token) {
+            if same(&given, &session.token) && session.made.elapsed() < SESSION_LIFE {
                 found = Some(session.id);
             }
         }
@@ -115,24 +127,53 @@ impl Auth {
         code
     }
 
-    /// Exchanges a code for a session token. A used, expired or wrong code is the same nothing.
-    pub(crate) fn exchange(&self, code: &str) -> Option<String> {
+    /// Uses up a code. A used, expired or wrong code is the same nothing.
+    pub(crate) fn take_code(&self, code: &str) -> bool {
         let given = fingerprint(code);
         let mut state = self.lock();
-        let place = state.codes.iter().position(|(known, _)| same(&given, known))?;
-        let (_, made) = state.codes.remove(place);
-        if made.elapsed() >= CODE_LIFE {
-            return None;
-        }
+        let Some(place) = state.codes.iter().position(|(known, _)| same(&given, known)) else { return false };
+        state.codes.remove(place).1.elapsed() < CODE_LIFE
+    }
+
+    /// A token for whoever was let in: a browser that stays signed in, or one page.
+    pub(crate) fn begin(&self, browser: Option<String>) -> String {
         let token = random(32);
+        let mut state = self.lock();
         state.next_session += 1;
         let id = SessionId(state.next_session);
+        state.sessions.retain(|session| session.made.elapsed() < SESSION_LIFE);
         if state.sessions.len() >= SESSIONS {
-            state.sessions.remove(0);
+            // A browser that stays signed in comes back by itself.
+            let place = state.sessions.iter().position(|session| session.browser.is_some());
+            state.sessions.remove(place.unwrap_or(0));
         }
-        let (token_print, made) = (fingerprint(&token), Instant::now());
-        state.sessions.push(Session { token: token_print, id, made, over: CancellationToken::new() });
-        Some(token)
+        let (print, made, over) = (fingerprint(&token), Instant::now(), CancellationToken::new());
+        state.sessions.push(Session { token: print, id, made, browser, over });
+        token
+    }
+
+    /// The browser a session was given to.
+    pub(crate) fn browser_of(&self, session: SessionId) -> Option<String> {
+        self.lock().sessions.iter().find(|known| known.id == session)?.browser.clone()
+    }
+
+    /// Ends every session of a browser.
+    pub(crate) fn end_browser(&self, browser: &str) {
+        let mut state = self.lock();
+        state.sessions.retain(|known| known.browser.as_deref() != Some(browser));
+        let kept: Vec<SessionId> = state.sessions.iter().map(|session| session.id).collect();
+        state.tickets.retain(|(_, id, _)| *id == HOST_SESSION || kept.contains(id));
+    }
+
+    /// A sign-in failed; says whether there were not too many of them lately. What is right is let in all the same.
+    pub(crate) fn failed(&self) -> bool {
+        let mut state = self.lock();
+        let (since, count) = state
+            .failures
+            .filter(|(since, _)| since.elapsed() < Duration::from_secs(60))
+            .unwrap_or((Instant::now(), 0));
+        state.failures = Some((since, count.saturating_add(1)));
+        count < FAILURES
     }
 
     /// Makes a ticket with which this session may open one WebSocket.
@@ -214,8 +255,9 @@ mod tests {
     fn a_code_works_once_and_gives_a_session() {
         let auth = Auth::new("host-token");
         let code = auth.new_code();
-        let token = auth.exchange(&code).unwrap();
-        assert_eq!(auth.exchange(&code), None);
+        assert!(auth.take_code(&code));
+        assert!(!auth.take_code(&code));
+        let token = auth.begin(None);
         assert!(auth.session(&token).is_some());
         assert_eq!(auth.session("host-token"), Some(HOST_SESSION));
         for wrong in ["", "host-toke", "host-token ", &code] {
@@ -241,20 +283,20 @@ mod tests {
         let long_ago = |life: Duration| Instant::now().checked_sub(life).unwrap();
         auth.lock().codes[0].1 = long_ago(CODE_LIFE);
         auth.lock().tickets[0].2 = long_ago(TICKET_LIFE);
-        assert_eq!(auth.exchange(&code), None);
+        assert!(!auth.take_code(&code));
         assert_eq!(auth.take_ticket(&ticket), None);
     }
 
     #[test]
     fn a_session_that_ends_takes_its_sockets_along() {
         let auth = Auth::new("t");
-        let first = auth.exchange(&auth.new_code()).unwrap();
+        let first = auth.begin(None);
         let session = auth.session(&first).unwrap();
         let over = auth.over(session);
         assert!(!over.is_cancelled());
         // Pushed out by newer ones counts as ended.
         for _ in 0..SESSIONS {
-            auth.exchange(&auth.new_code()).unwrap();
+            auth.begin(None);
         }
         assert!(over.is_cancelled());
         assert!(auth.over(session).is_cancelled());
@@ -264,21 +306,63 @@ mod tests {
     #[test]
     fn a_renewed_token_ends_what_the_former_one_opened() {
         let auth = Auth::new("former");
-        let page = auth.exchange(&auth.new_code()).unwrap();
+        let (page, known) = (auth.begin(None), Some("known".to_owned()));
         let since = Instant::now();
         // Whoever read the file could have done all this with it.
         let (code, ticket) = (auth.new_code(), auth.new_ticket(HOST_SESSION));
-        let stranger = auth.exchange(&auth.new_code()).unwrap();
+        let stranger = [auth.begin(None), auth.begin(Some("new".to_owned()))];
+        let renewed = auth.begin(known);
         let over = auth.over(HOST_SESSION);
         let next = auth.next_token();
         assert!(auth.session("former").is_some(), "until the file says the new one");
-        auth.end_former(since);
+        auth.end_former(since, &["new".to_owned()]);
         assert_eq!(auth.session("former"), None);
         assert_eq!(auth.session(&next), Some(HOST_SESSION));
         assert!(auth.session(&page).is_some(), "signed in before anything was open");
-        assert_eq!(auth.session(&stranger), None);
-        assert_eq!((auth.exchange(&code), auth.take_ticket(&ticket)), (None, None));
+        assert!(auth.session(&renewed).is_some(), "its browser was signed in before");
+        assert!(stranger.iter().all(|token| auth.session(token).is_none()));
+        assert_eq!((auth.take_code(&code), auth.take_ticket(&ticket)), (false, None));
         assert!(over.is_cancelled() && !auth.over(HOST_SESSION).is_cancelled());
+    }
+
+    #[test]
+    fn a_browser_that_is_signed_out_loses_every_session_and_nobody_else_any() {
+        let auth = Auth::new("t");
+        let (one, other) = (Some("one".to_owned()), Some("other".to_owned()));
+        let tokens = [auth.begin(one.clone()), auth.begin(one), auth.begin(other), auth.begin(None)];
+        let first = auth.session(&tokens[0]).unwrap();
+        assert_eq!(auth.browser_of(first).as_deref(), Some("one"));
+        let (over, ticket, own) = (auth.over(first), auth.new_ticket(first), auth.new_ticket(HOST_SESSION));
+        auth.end_browser("one");
+        assert!(
+            over.is_cancelled() && auth.take_ticket(&ticket).is_none() && auth.take_ticket(&own).is_some()
+        );
+        let known: Vec<bool> = tokens.iter().map(|token| auth.session(token).is_some()).collect();
+        assert_eq!(known, [false, false, true, true]);
+    }
+
+    #[test]
+    fn a_token_ends_by_itself_and_the_session_of_one_page_is_pushed_out_last() {
+        let auth = Auth::new("t");
+        let page = auth.begin(None);
+        for _ in 0..SESSIONS {
+            auth.begin(Some("b".to_owned()));
+        }
+        assert!(auth.session(&page).is_some());
+        auth.lock().sessions[0].made = Instant::now().checked_sub(SESSION_LIFE).unwrap();
+        assert_eq!(auth.session(&page), None);
+    }
+
+    #[test]
+    fn failures_are_counted_and_forgotten() {
+        let auth = Auth::new("t");
+        for _ in 0..FAILURES {
+            assert!(auth.failed());
+        }
+        assert!(!auth.failed());
+        assert!(auth.take_code(&auth.new_code()));
+        auth.lock().failures = Some((Instant::now().checked_sub(Duration::from_secs(60)).unwrap(), 1000));
+        assert!(auth.failed());
     }
 
     #[test]

@@ -75,11 +75,14 @@ fn split_authority(text: &str) -> Option<(String, u16)> {
     (number.to_string() == port).then_some((name, number))
 }
 
-/// Paths under `/api` that need no bearer token: signing in (the code is the proof) and the event
-/// socket (its ticket is the proof; browsers cannot send the header there).
+/// Paths under `/api` that need no bearer token: signing in (the code is the proof, or a cookie and a signature)
+/// and the event socket (its ticket is the proof; browsers cannot send the header there).
 fn is_open(method: &Method, path: &str) -> bool {
-    (method == Method::POST && path == "/api/v1/auth/exchange")
-        || (method == Method::GET && path == "/api/v1/events")
+    match path {
+        "/api/v1/auth/exchange" | "/api/v1/auth/renew" => method == Method::POST,
+        "/api/v1/auth/challenge" | "/api/v1/events" => method == Method::GET,
+        _ => false,
+    }
 }
 
 /// Admits a request or says with which status it ends.

@@ -6,6 +6,7 @@ pub(crate) mod agents;
 pub(crate) mod apps;
 pub(crate) mod audit;
 pub(crate) mod auth;
+pub(crate) mod browsers;
 pub(crate) mod callback;
 pub(crate) mod changes;
 pub(crate) mod channels;

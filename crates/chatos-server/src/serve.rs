@@ -15,6 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::caller::Peer;
 use crate::line::Line;
 
 /// security T2.8.
@@ -132,7 +133,7 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, BindError> {
 async fn accept(listener: TcpListener, app: App, connections: Arc<Connections>) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => connections.start(stream, app.clone()),
+            Ok((stream, peer)) => connections.start(stream, Peer(peer.ip()), app.clone()),
             Err(error) => {
                 // Out of descriptors or a connection that died at once: make room, wait a moment, go on.
                 tracing::warn!(%error, "cannot accept a connection");
@@ -173,7 +174,7 @@ impl SignedIn {
 }
 
 impl Connections {
-    fn start(self: &Arc<Self>, stream: TcpStream, app: App) {
+    fn start(self: &Arc<Self>, stream: TcpStream, peer: Peer, app: App) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let connection = Arc::new(Connection {
             id,
@@ -190,7 +191,7 @@ impl Connections {
         }
         let all = Arc::clone(self);
         tokio::spawn(async move {
-            serve_connection(stream, app, &connection).await;
+            serve_connection(stream, peer, app, &connection).await;
             all.lock().retain(|other| other.id != connection.id);
         });
     }
@@ -223,7 +224,7 @@ fn make_room(open: &mut Vec<Arc<Connection>>) -> bool {
     place.is_some()
 }
 
-async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connection>) {
+async fn serve_connection(stream: TcpStream, peer: Peer, app: App, connection: &Arc<Connection>) {
     // Small answers go out at once; loopback gains nothing from waiting. A failure changes only that.
     stream.set_nodelay(true).ok();
     let shutdown = app.host().shutdown().clone();
@@ -233,6 +234,7 @@ async fn serve_connection(stream: TcpStream, app: App, connection: &Arc<Connecti
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         seen.has_asked.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(seen.signed_in.clone());
+        request.extensions_mut().insert(peer);
         if ambiguous.swap(false, Ordering::Relaxed) {
             // The guard sees what the client sent, not what the parser made of it.
             request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));

@@ -121,6 +121,16 @@ pub(crate) fn before_migration(
     copy(connection, &options.backups.join(format!("before-schema-{from}-{}.db", stamp())))
 }
 
+/// A copy that is brought back must not sign anybody in who was signed out since (inbox §9). A database from before
+/// there were browsers has none.
+fn sign_nobody_in(copy: &Connection) -> Result<(), StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'browsers')";
+    if copy.query_row(sql, [], |row| row.get(0))? {
+        copy.execute("DELETE FROM browsers", [])?;
+    }
+    Ok(())
+}
+
 #[expect(clippy::disallowed_methods, reason = "a copy is a database file of this crate's own making")]
 fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
     let partial = target.with_extension("partial");
@@ -128,6 +138,7 @@ fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
     let made = (|| {
         let mut copy = Connection::open(&partial)?;
         copy_pages(source, &mut copy)?;
+        sign_nobody_in(&copy)?;
         let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::new(StoreErrorKind::Corrupt, format!("the copy is damaged: {verdict}")));

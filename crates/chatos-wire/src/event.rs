@@ -85,6 +85,10 @@ events! {
     SecretsChanged(ChangedName) = "admin" / "secrets_changed",
     /// What a client may do was decided.
     ClientsChanged(ChangedName) = "admin" / "clients_changed",
+    /// A browser was signed in.
+    BrowsersChanged(ChangedId) = "admin" / "browsers_changed",
+    /// A browser was signed out.
+    BrowserRevoked(RevokedBrowser) = "admin" / "browser_revoked",
     /// A setting has another value.
     SettingsChanged(ChangedSetting) = "admin" / "settings_changed",
     /// Tools changed files, or changes were undone.
@@ -254,6 +258,15 @@ pub struct ChangedId {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedName {
     pub name: String,
+}
+
+/// A browser was signed out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RevokedBrowser {
+    pub id: String,
+    pub name: String,
+    /// An older copy of its cookie was shown: somebody may have a copy of its profile.
+    pub reused: bool,
 }
 
 /// A setting has another value.

@@ -23,6 +23,7 @@ import type {
   TrustSheet,
   UninstallResult,
 } from '../protocol';
+import type { Challenge, Renew, SignedIn, SignIn } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -51,13 +52,21 @@ export interface JournalQuery {
 export class Client {
   constructor(readonly http: Http) {}
 
-  exchange(code: string): Promise<{ token: string }> {
+  exchange(body: SignIn): Promise<SignedIn> {
     // A code is worth one sign-in however often it is sent.
-    return this.http.post(`${V1}/auth/exchange`, { code }, { anonymous: true, repeatable: true });
+    return this.http.post(`${V1}/auth/exchange`, body, { anonymous: true, repeatable: true, cookie: true });
+  }
+
+  challenge(): Promise<Challenge> {
+    return this.http.get(`${V1}/auth/challenge`, { anonymous: true });
+  }
+
+  renew(body: Renew): Promise<SignedIn> {
+    return this.http.post(`${V1}/auth/renew`, body, { anonymous: true, cookie: true });
   }
 
   signOut(): Promise<unknown> {
-    return this.http.post(`${V1}/auth/sign-out`, {});
+    return this.http.post(`${V1}/auth/sign-out`, {}, { cookie: true });
   }
 
   status(): Promise<HostStatus> {

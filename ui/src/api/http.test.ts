@@ -98,6 +98,30 @@ describe('failures', () => {
     expect(onUnauthorized).toHaveBeenCalledTimes(1);
   });
 
+  test('a token that ended is renewed and the call made once more', async () => {
+    let token = 'old';
+    const sent: (string | null)[] = [];
+    const renewed = vi.fn(() => {
+      token = 'new';
+      return Promise.resolve(true);
+    });
+    const onUnauthorized = vi.fn();
+    const http = new Http({
+      token: () => token,
+      language: () => 'en',
+      renew: renewed,
+      onUnauthorized,
+      fetch: ((_: string, init: RequestInit) => {
+        sent.push(new Headers(init.headers).get('Authorization'));
+        return Promise.resolve(token === 'new' ? json({ ok: true }) : new Response(null, { status: 401 }));
+      }) as typeof fetch,
+    });
+    expect(await http.post('/x', {})).toEqual({ ok: true });
+    expect(sent).toEqual(['Bearer old', 'Bearer new']);
+    expect(renewed).toHaveBeenCalledWith('old');
+    expect(onUnauthorized).not.toHaveBeenCalled();
+  });
+
   test('text that is not our error object is kept', async () => {
     const { http } = setup(() => new Response('<h1>Bad gateway</h1>', { status: 502 }));
     expect(await failure(http.get('/x'))).toMatchObject({ status: 502, code: 'page_bad_answer', message: '<h1>Bad gateway</h1>' });

@@ -6,7 +6,9 @@ import { ApiError } from './error';
 export interface HttpOptions {
   token: () => string | null;
   language: () => 'zh' | 'en';
-  /** Called when the host no longer accepts the token. */
+  /** Called when the host no longer accepts the token: whether there is another one. */
+  renew?: (refused: string | null) => Promise<boolean>;
+  /** Called when there is none. */
   onUnauthorized: () => void;
   /** What reads wait for, if anything. */
   ready?: () => Promise<void> | null;
@@ -23,6 +25,8 @@ export interface RequestOptions {
   timeoutMs?: number;
   /** Calls made before sign-in send no token, and their 401 is theirs to explain. */
   anonymous?: boolean;
+  /** The browser's cookie goes along and may be set: the calls that sign in and out, and no other. */
+  cookie?: boolean;
   /** The call outlives the page, for what must be saved while it is left. */
   keepalive?: boolean;
   /** A call that writes, and may be sent a second time when the first found no host. */
@@ -31,6 +35,7 @@ export interface RequestOptions {
   app?: string;
 }
 
+type Init = RequestInit & { headers: Headers };
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Long enough for a slow disk, short enough that a hung host is noticed. */
@@ -71,7 +76,7 @@ export class Http {
     if (wait) await wait;
     const url = buildUrl(path, options.query);
     const headers = this.#headers(options.anonymous === true);
-    const init: RequestInit = { method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' };
+    const init: Init = { method, headers, cache: 'no-store', credentials: options.cookie ? 'same-origin' : 'omit', redirect: 'error' };
     if (options.keepalive) init.keepalive = true;
     if (options.app !== undefined) headers.set('X-ChatOS-App', options.app);
     if (method !== 'GET') {
@@ -92,7 +97,8 @@ export class Http {
   }
 
   /** Sends bytes (a package) with upload progress, which `fetch` cannot report. */
-  upload<T>(path: string, data: Blob, type: string, options: RequestOptions & { onProgress?: (sent: number) => void } = {}) {
+  upload<T>(path: string, data: Blob, type: string, options: RequestOptions & { onProgress?: (sent: number) => void } = {}, again = true): Promise<T> {
+    const sent = this.#options.token();
     return new Promise<T>((resolve, reject) => {
       const request = new XMLHttpRequest();
       request.open('POST', buildUrl(path, options.query));
@@ -103,7 +109,10 @@ export class Http {
       request.onabort = () => reject(ApiError.page('page_canceled', 'the upload was canceled'));
       request.onload = () => {
         const response = new Response(request.responseText, { status: request.status });
-        this.#read<T>(response, false).then(resolve, reject);
+        const known = again && request.status === 401 ? this.#options.renew?.(sent) : undefined;
+        Promise.resolve(known)
+          .then((renewed) => (renewed ? this.upload<T>(path, data, type, options, false) : this.#read<T>(response, false)))
+          .then(resolve, reject);
       };
       options.signal?.addEventListener('abort', () => request.abort(), { once: true });
       request.send(data);
@@ -129,7 +138,16 @@ export class Http {
     return headers;
   }
 
-  async #send(url: string, init: RequestInit, options: RequestOptions): Promise<Response> {
+  /** Sends it, and once more with another token when the host knew this one no longer: it did nothing then. */
+  async #send(url: string, init: Init, options: RequestOptions): Promise<Response> {
+    const sent = this.#options.token();
+    const response = await this.#sendOnce(url, init, options);
+    if (response.status !== 401 || options.anonymous || !(await this.#options.renew?.(sent))) return response;
+    init.headers.set('Authorization', `Bearer ${this.#options.token() ?? ''}`);
+    return this.#sendOnce(url, init, options);
+  }
+
+  async #sendOnce(url: string, init: Init, options: RequestOptions): Promise<Response> {
     const deadline = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
     const once = () => (this.#options.fetch ?? fetch)(url, { ...init, signal });

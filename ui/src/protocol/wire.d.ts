@@ -18,6 +18,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Something for a signed-in browser to sign */
+        get: operations["getAuthChallenge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A session token for a signed-in browser, by cookie and signature */
+        post: operations["postAuthRenew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/link": {
         parameters: {
             query?: never;
@@ -44,9 +78,44 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End this session */
+        /** End this session and sign its browser out */
         post: operations["postAuthSignOut"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browsers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Browsers that are signed in */
+        get: operations["getBrowsers"];
+        put?: never;
+        post?: never;
+        /** Sign all browsers out */
+        delete: operations["deleteBrowsers"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/browsers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Sign a browser out */
+        delete: operations["deleteBrowsersId"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3024,11 +3093,34 @@ export interface components {
         SignIn: {
             /** @description The text after `#code=`. */
             code: string;
+            /**
+             * @description The browser's own public key: an uncompressed point of P-256, base64url. With it the browser stays signed in;
+             *     without it this is one session.
+             */
+            publicKey?: string | null;
+            /** @description What the browser calls itself. */
+            name?: string | null;
         };
         /** @description What a signed-in page sends from then on. */
         SignedIn: {
             /** @description `Authorization: Bearer <token>`. */
             token: string;
+            expiresInMs: number;
+            /** @description The browser, where it stays signed in. */
+            browserId?: string | null;
+        };
+        /** @description Something to sign, once. */
+        Challenge: {
+            challenge: string;
+            expiresInMs: number;
+        };
+        /** @description A browser that is signed in asks for a token, with its cookie. */
+        Renew: {
+            /** @description The first 32 hexadecimal digits of the SHA-256 of its public key. */
+            browserId: string;
+            challenge: string;
+            /** @description ECDSA over P-256 and SHA-256 (r ‖ s, base64url) of the lines `chatos-renew-v1`, origin, browser ID, challenge. */
+            sig: string;
         };
         /** @description `{}`: the body of a write that needs no values. */
         Empty: Record<string, never>;
@@ -3041,6 +3133,29 @@ export interface components {
         Done: {
             /** @description Always true; failures have another shape. */
             ok: boolean;
+        };
+        /** @description Browsers that are signed in. */
+        BrowserList: {
+            items: components["schemas"]["BrowserView"][];
+        };
+        /** @description A browser that is signed in. */
+        BrowserView: {
+            id: string;
+            /** @description What it calls itself. */
+            name: string;
+            /** @description It is the one that asks. */
+            current: boolean;
+            createdAt: string;
+            lastSeen: string;
+            /** @description From where it was last seen; absent for this computer. */
+            address?: string | null;
+            /** @description When it has to sign in again if it is not used before. */
+            expiresAt: string;
+        };
+        /** @description How many browsers were signed out. */
+        BrowsersRevoked: {
+            ok: boolean;
+            revoked: number;
         };
         /** @description The running host. */
         Status: {
@@ -7112,9 +7227,14 @@ export interface components {
 }
 export type SignIn = components['schemas']['SignIn'];
 export type SignedIn = components['schemas']['SignedIn'];
+export type Challenge = components['schemas']['Challenge'];
+export type Renew = components['schemas']['Renew'];
 export type Empty = components['schemas']['Empty'];
 export type SignInLink = components['schemas']['SignInLink'];
 export type Done = components['schemas']['Done'];
+export type BrowserList = components['schemas']['BrowserList'];
+export type BrowserView = components['schemas']['BrowserView'];
+export type BrowsersRevoked = components['schemas']['BrowsersRevoked'];
 export type Status = components['schemas']['Status'];
 export type NodeView = components['schemas']['NodeView'];
 export type StatusCounts = components['schemas']['StatusCounts'];
@@ -7525,6 +7645,68 @@ export interface operations {
             };
         };
     };
+    getAuthChallenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Something for a signed-in browser to sign */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Challenge"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAuthRenew: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Renew"];
+            };
+        };
+        responses: {
+            /** @description A session token for a signed-in browser, by cookie and signature */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postAuthLink: {
         parameters: {
             query?: never;
@@ -7571,13 +7753,102 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End this session */
+            /** @description End this session and sign its browser out */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBrowsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Browsers that are signed in */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowserList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteBrowsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign all browsers out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowsersRevoked"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteBrowsersId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign a browser out */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BrowsersRevoked"];
                 };
             };
             /** @description The error object */

@@ -13,6 +13,7 @@ import { BrowserOutbox } from './chat/outbox';
 import { Events } from './events.svelte';
 import { Host } from './host.svelte';
 import { Install } from './install.svelte';
+import { browserKeys } from './keys';
 import { Operations } from './operations.svelte';
 import { Panel } from './panel.svelte';
 import { Plugins } from './plugins.svelte';
@@ -37,11 +38,12 @@ export const http: Http = new Http({
   ready: () => beginning.waiting,
   token: () => session.token,
   language: () => i18n.language,
+  renew: (token) => session.renew(token),
   onUnauthorized: () => refused(),
 });
 
 export const client = new Client(http);
-export const session: Session = new Session((code) => client.exchange(code), new BroadcastChannel('chatos.session'));
+export const session: Session = new Session(client, browserKeys, new BroadcastChannel('chatos.session'));
 export const theme = new Theme();
 export const toasts = new Toasts();
 export const host = new Host(client);
@@ -94,6 +96,13 @@ events.on('admin', (frame) => {
   operations.onEvent(frame);
   tasks.onEvent(frame);
   journal.onEvent(frame);
+});
+// An old cookie was shown with the right key: somebody else may use a copy of that browser's profile.
+events.on('admin', (frame) => {
+  if (frame.type !== 'browser_revoked') return;
+  const { name, reused } = frame.data as { name: string; reused: boolean };
+  if (!reused) return;
+  void import('../i18n/browsers').then(({ browserWords }) => toasts.error(browserWords.t.reused(name), browserWords.t.reusedHint));
 });
 events.on('plugins', (frame) => {
   plugins.onEvent(frame);

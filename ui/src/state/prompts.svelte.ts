@@ -113,7 +113,12 @@ export class Prompts {
     void this.unread.reload();
     this.history.resync();
     if (this.#deliveredRead) void this.readDelivered();
-    for (const form of this.#forms.values()) if (form.ready) void form.refresh();
+    for (const form of this.#forms.values()) {
+      if (!form.ready) continue;
+      // What was put in while the host was away is saved now.
+      void form.flush();
+      void form.refresh();
+    }
   }
 
   /** The questions that are listed: all, or those that fit the query. */

@@ -1,20 +1,27 @@
-// Who is signed in. The token lives in memory and in the sessionStorage of tabs, never in a cookie or the address
-// (security T1); a sign-in code is taken out of the address before anything else runs. Tabs of this origin, which is
-// the page's alone, hand the token to each other: a new tab needs no link while another one is open.
+// Who is signed in. A browser is signed in once, over tabs and restarts of the host: its key and its cookie together give
+// a token, which lives in memory (inbox §7). A browser that keeps no key signs in per tab, in the sessionStorage. A
+// sign-in code is taken out of the address before anything else runs.
 
 import { type ApiError, toApiError } from '../api/error';
+import type { Challenge, Renew, SignedIn, SignIn } from '../protocol/wire';
+import { browserName, type KeyPlace } from './keys';
 
-/** `asking`: another tab may know. */
+/** `asking`: this browser may be signed in. */
 export type SessionStatus = 'asking' | 'exchanging' | 'signedOut' | 'signedIn';
 
-/** What tabs say to each other. */
-type Word = { ask: true } | { token: string };
+/** What the session asks the host. */
+export interface SignInDoor {
+  exchange: (body: SignIn) => Promise<SignedIn>;
+  challenge: () => Promise<Challenge>;
+  renew: (body: Renew) => Promise<SignedIn>;
+}
 
-/** A tab that answers does so at once; one that does not is none. */
-const ASK_MS = 300;
+/** What tabs tell each other; no token is said. */
+type Word = { signedIn: true };
 
 const STORAGE_KEY = 'chatos.token';
 const CODE_HASH = /^#code=([^&]+)/;
+const AGAIN_MS = 1_000;
 
 /** Finds the code in a pasted link or a bare code; null when it is neither. */
 export function codeFrom(text: string): string | null {
@@ -23,6 +30,12 @@ export function codeFrom(text: string): string | null {
   const match = CODE_HASH.exec(hash < 0 ? `#code=${trimmed.replace(/^code=/, '')}` : trimmed.slice(hash));
   const code = match?.[1];
   return code && /^[A-Za-z0-9._~-]{8,200}$/.test(code) ? code : null;
+}
+
+/** One tab of the browser at a time: the cookie of one answer is there before the next one asks. */
+async function alone<T>(run: () => Promise<T>): Promise<T> {
+  // A page that is not a secure context has no locks.
+  return globalThis.isSecureContext ? await navigator.locks.request('chatos.sign-in', run) : run();
 }
 
 export class Session {
@@ -34,48 +47,76 @@ export class Session {
   /** The host no longer knows this browser, in the middle of work: the page stays as it is until somebody has signed in
       again. */
   lapsed = $state(false);
+  /** This browser keeps no key: signing in is for this tab only. */
+  perTab = $state(false);
   /** The host has accepted the token since this page was loaded. */
   #proven = false;
   #token: string | null = null;
-  readonly #exchange: (code: string) => Promise<{ token: string }>;
-
+  #renewing: Promise<boolean> | null = null;
+  readonly #door: SignInDoor;
+  readonly #keys: KeyPlace;
   readonly #tabs: BroadcastChannel | null;
 
-  constructor(exchange: (code: string) => Promise<{ token: string }>, tabs: BroadcastChannel | null = null) {
-    this.#exchange = exchange;
+  constructor(door: SignInDoor, keys: KeyPlace, tabs: BroadcastChannel | null = null) {
+    this.#door = door;
+    this.#keys = keys;
     this.#tabs = tabs;
-    if (tabs) tabs.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
+    if (tabs) tabs.onmessage = () => void this.#follow();
     this.#token = sessionStorage.getItem(STORAGE_KEY);
-    if (this.#token) this.status = 'signedIn';
-    else if (tabs) this.#ask();
+    this.perTab = this.#token !== null || !globalThis.isSecureContext;
+    this.status = this.#token === null ? 'asking' : 'signedIn';
   }
 
-  #say(word: Word): void {
-    this.#tabs?.postMessage(word);
+  /** Goes on where this browser is signed in already. Called once, after the code was taken out of the address. */
+  async begin(): Promise<void> {
+    while (this.status === 'asking') {
+      try {
+        if (!(await this.renew(null)) && this.status === 'asking') this.status = 'signedOut';
+      } catch {
+        // The host stopped just now.
+        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      }
+    }
   }
 
-  #ask(): void {
-    this.status = 'asking';
-    this.#say({ ask: true });
-    setTimeout(() => {
-      if (this.status === 'asking') this.status = 'signedOut';
-    }, ASK_MS);
+  /** Another tab has signed in. */
+  async #follow(): Promise<void> {
+    if (this.status === 'signedOut') await this.renew(null).catch(() => undefined);
   }
 
-  #hear(word: Word): void {
-    const known = this.status === 'signedIn' && !this.lapsed;
-    if ('ask' in word) {
-      if (known && this.#proven && this.#token) this.#say({ token: this.#token });
-    } else if (typeof word.token === 'string' && !known && this.status !== 'exchanging') this.#take(word.token);
+  /** Another token for one that is no longer accepted, by the browser's two halves; whether there is one. It throws when
+      the host could not be asked. */
+  renew(refused: string | null): Promise<boolean> {
+    // Another request was first.
+    if (this.#token !== refused && this.#token !== null) return Promise.resolve(true);
+    this.#renewing ??= alone(() => this.#renew()).finally(() => (this.#renewing = null));
+    return this.#renewing;
   }
 
-  #take(token: string): void {
+  async #renew(): Promise<boolean> {
+    const key = await this.#keys.load();
+    if (!key) return false;
+    try {
+      const { challenge } = await this.#door.challenge();
+      const sig = await key.sign(`chatos-renew-v1\n${location.origin}\n${key.id}\n${challenge}`);
+      const { token } = await this.#door.renew({ browserId: key.id, challenge, sig });
+      this.#take(token, false);
+      return true;
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      if (error.status === 401 || error.status === 429) return false;
+      throw error;
+    }
+  }
+
+  #take(token: string, perTab: boolean): void {
     this.#token = token;
-    sessionStorage.setItem(STORAGE_KEY, token);
+    this.perTab = perTab;
+    if (perTab) sessionStorage.setItem(STORAGE_KEY, token);
+    else sessionStorage.removeItem(STORAGE_KEY);
     this.ended = false;
     this.lapsed = false;
-    this.error = null;
-    this.#proven = false;
+    this.#proven = true;
     this.status = 'signedIn';
   }
 
@@ -106,13 +147,17 @@ export class Session {
     this.status = 'exchanging';
     this.error = null;
     try {
-      const { token } = await this.#exchange(code);
-      this.#take(token);
-      this.#say({ token });
+      const { token, browserId } = await alone(async () => {
+        const key = await this.#keys.make();
+        return this.#door.exchange({ code, publicKey: key?.publicKey ?? null, name: key ? browserName() : null });
+      });
+      this.#take(token, browserId === null);
+      this.#tabs?.postMessage({ signedIn: true } satisfies Word);
     } catch (thrown) {
+      // A bad link does not end a sign-in that works, of this tab or of this browser.
+      const known = before === 'signedIn' || (await this.renew(null).catch(() => false));
       this.error = toApiError(thrown);
-      // A bad link does not end a session that works.
-      this.status = before === 'signedIn' ? 'signedIn' : 'signedOut';
+      this.status = known ? 'signedIn' : 'signedOut';
     }
   }
 

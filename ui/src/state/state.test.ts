@@ -5,6 +5,8 @@ import type { Plugin, Setting } from '../protocol';
 import { describe as words } from './describe';
 import { matchesPlugin, publisherName } from './plugins.svelte';
 import { Resource } from './resource.svelte';
+import type { Renew, SignIn } from '../protocol/wire';
+import type { BrowserKey } from './keys';
 import { codeFrom, Session } from './session.svelte';
 import { groupBySection, matchesSetting } from './settings.svelte';
 import { Toasts } from './toasts.svelte';
@@ -26,27 +28,77 @@ describe('codeFrom', () => {
   });
 });
 
+/** A host with browsers that stay signed in, and what it was asked. */
+function door(known: boolean, good: () => boolean = () => true) {
+  const asked: unknown[] = [];
+  let count = 0;
+  const given = (browserId: string | null) => ({ token: `token-${++count}`, expiresInMs: 1, browserId });
+  const no = () => Promise.reject(new ApiError(401, 'unauthorized', 'no'));
+  const answer = (body: unknown, is: boolean, id: string | null) => {
+    asked.push(body);
+    return is ? Promise.resolve(given(id)) : no();
+  };
+  return {
+    asked,
+    exchange: (body: SignIn) => answer(body, good(), body.publicKey ?? null),
+    challenge: () => Promise.resolve({ challenge: 'c', expiresInMs: 1 }),
+    renew: (body: Renew) => answer(body, known, body.browserId),
+  };
+}
+
+const key: BrowserKey = { id: 'b', publicKey: 'p', sign: (text) => Promise.resolve(text) };
+const keys = { load: () => Promise.resolve(key), make: () => Promise.resolve(key) };
+const noKeys = { load: () => Promise.resolve(null), make: () => Promise.resolve(null) };
+
 describe('Session', () => {
-  test('a code is exchanged, kept for the tab, and gone from the address', async () => {
+  test('a code is exchanged and gone from the address; the token is in memory only', async () => {
     sessionStorage.clear();
-    const session = new Session((code) => Promise.resolve({ token: `token-of-${code}` }));
+    const host = door(false);
+    const session = new Session(host, keys);
     location.hash = '#code=one-time-code';
     session.takeCodeFromAddress();
+    await session.begin();
     expect(location.hash).not.toContain('code');
     await expect.poll(() => session.status).toBe('signedIn');
-    expect(session.token).toBe('token-of-one-time-code');
-    expect(new Session(() => Promise.reject(new Error('unused'))).token).toBe('token-of-one-time-code');
+    expect(session).toMatchObject({ token: 'token-1', perTab: false });
+    expect(host.asked).toMatchObject([{ code: 'one-time-code', publicKey: 'p' }]);
+    expect(sessionStorage.length).toBe(0);
     session.end();
     expect(session).toMatchObject({ status: 'signedOut', ended: true, token: null });
+  });
+
+  test('a browser that keeps no key signs in for this tab', async () => {
+    sessionStorage.clear();
+    const session = new Session(door(true), noKeys);
+    await session.begin();
+    expect(session.status).toBe('signedOut');
+    await session.signIn('a-code-of-one-time');
+    expect(session).toMatchObject({ token: 'token-1', perTab: true });
+    expect(new Session(door(false), noKeys)).toMatchObject({ token: 'token-1', status: 'signedIn', perTab: true });
+    session.end();
     expect(sessionStorage.getItem('chatos.token')).toBeNull();
   });
 
-  test('a refused code keeps its reason; a working session survives it', async () => {
+  test('a browser that is signed in goes on by itself, and asks once for many requests', async () => {
+    sessionStorage.clear();
+    const host = door(true);
+    const session = new Session(host, keys);
+    expect(session.status).toBe('asking');
+    await session.begin();
+    expect(session).toMatchObject({ status: 'signedIn', token: 'token-1' });
+    expect(host.asked).toEqual([{ browserId: 'b', challenge: 'c', sig: `chatos-renew-v1\n${location.origin}\nb\nc` }]);
+    expect(await Promise.all([1, 2, 3].map(() => session.renew('token-1')))).toEqual([true, true, true]);
+    expect(await session.renew('token-1')).toBe(true);
+    expect(host.asked.length).toBe(2);
+    const stranger = new Session(door(false), keys);
+    await stranger.begin();
+    expect(stranger.status).toBe('signedOut');
+  });
+
+  test('a refused code keeps its reason; a working sign-in survives it', async () => {
     sessionStorage.clear();
     let good = false;
-    const session = new Session(() =>
-      good ? Promise.resolve({ token: 't' }) : Promise.reject(new ApiError(401, 'unauthorized', 'no')),
-    );
+    const session = new Session(door(false, () => good), keys);
     await session.signIn('used-code');
     expect(session).toMatchObject({ status: 'signedOut', token: null });
     expect(session.error?.status).toBe(401);
@@ -54,8 +106,13 @@ describe('Session', () => {
     await session.signIn('fresh-code');
     good = false;
     await session.signIn('used-code');
-    expect(session).toMatchObject({ status: 'signedIn', token: 't' });
+    expect(session).toMatchObject({ status: 'signedIn', token: 'token-1' });
     session.end();
+    // Of this browser, too.
+    const other = new Session(door(true, () => false), keys);
+    await other.signIn('used-code');
+    expect(other).toMatchObject({ status: 'signedIn', token: 'token-1' });
+    expect(other.error?.status).toBe(401);
   });
 });
 

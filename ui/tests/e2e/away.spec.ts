@@ -1,11 +1,12 @@
 // A host that goes and comes back in the middle of work: nobody is thrown out, nothing written is lost, everything
-// said arrives once and in order; and a second tab needs no link of its own.
+// said arrives once and in order; answers to questions are never sent by themselves.
 
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
-import { signIn, test } from './fixtures';
+import { test } from './fixtures';
 import { Host } from './host';
+import { answerOf, ask, lookUp, openPrompt } from './questions';
 
 const composer = (page: Page) => page.getByLabel('Message', { exact: true });
 const chips = (page: Page, kind: 'waiting' | 'queued') => page.locator(`[data-chip="${kind}"]`);
@@ -46,16 +47,7 @@ describe('a host that restarts', () => {
 
     const second = await Host.start({ home: first.home, port: first.ready.port });
     onTestFinished(() => second.halt());
-    // It does not know this browser: it says so over the page, which stays as it is.
-    await page.locator('[data-sign-in-again]').waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await composer(page).inputValue()).toBe('a thought that is not finished');
-    expect(await chips(page, 'waiting').count()).toBe(2);
-
-    // `chatos open` opens its link in a tab of its own; this one goes on by itself.
-    const tab = await page.context().newPage();
-    await signIn(tab, second);
-    await expect.poll(() => page.locator('[data-sign-in-again]').count()).toBe(0);
+    // The browser is signed in: the page goes on by itself.
     await expect.poll(() => said(second, id)).toEqual(['What can you do?', 'first, said to nobody', 'second, said to nobody']);
     await expect.poll(() => page.locator('[data-chip], [data-outgoing]').count()).toBe(0);
     await expect.poll(() => page.locator('[data-row="user"]').count()).toBe(3);
@@ -75,7 +67,7 @@ describe('a host that restarts', () => {
 
     const second = await Host.start({ home: first.home, port: first.ready.port });
     onTestFinished(() => second.halt());
-    await signIn(page, second);
+    await page.goto(second.url);
     await expect.poll(() => said(second, id)).toEqual(['hello from before']);
     // Loaded again, it sends nothing twice.
     await page.reload();
@@ -84,13 +76,94 @@ describe('a host that restarts', () => {
   });
 });
 
-test('a second tab of the browser needs no link, and follows a new sign-in', async ({ host, open }) => {
-  const page = await open();
-  const tab = await page.context().newPage();
-  await tab.goto(`${host.url}#/tasks`);
-  await tab.getByRole('heading', { name: 'Tasks' }).first().waitFor();
-  // Another profile knows nothing of it.
-  const stranger = await open({ at: false });
-  await stranger.goto(host.url);
-  await stranger.getByRole('heading', { name: 'Sign in · ChatOS' }).waitFor();
+describe('what two tabs had to say', () => {
+  test('arrives once each, also what one tab had written and another one sends', async ({ ownHost, open }) => {
+    const first = await ownHost();
+    const { id } = await first.api<{ id: string }>('POST', 'sessions', { title: 'Two tabs' });
+    const page = await open({ host: first, at: `#/chat/${id}`, expectConsole: GONE });
+    const tab = await page.context().newPage();
+    await tab.goto(`${first.url}#/chat/${id}`);
+    for (const one of [page, tab]) {
+      await composer(one).waitFor();
+      await expect.poll(() => one.locator('[data-connection="open"]').count()).toBeGreaterThan(0);
+    }
+    await first.halt('SIGKILL');
+    await say(page, 'of the first tab');
+    await chips(page, 'waiting').waitFor();
+    await say(tab, 'of the second tab');
+    await chips(tab, 'waiting').waitFor();
+    const second = await Host.start({ home: first.home, port: first.ready.port });
+    onTestFinished(() => second.halt());
+    // A third one takes up everything that waits, beside the two that send it themselves.
+    const third = await page.context().newPage();
+    await third.goto(`${second.url}#/chat/${id}`);
+    await expect.poll(async () => (await said(second, id)).sort()).toEqual(['of the first tab', 'of the second tab']);
+    for (const one of [page, tab, third]) await expect.poll(() => one.locator('[data-chip="waiting"]').count()).toBe(0);
+    await third.reload();
+    await third.getByRole('navigation').first().waitFor();
+    expect((await said(second, id)).sort()).toEqual(['of the first tab', 'of the second tab']);
+  });
+
+  test('is sent from memory where the browser has no room, and the page says that it is kept nowhere', async ({ ownHost, open }) => {
+    const first = await ownHost();
+    const { id } = await first.api<{ id: string }>('POST', 'sessions', { title: 'No room' });
+    const page = await open({ host: first, at: `#/chat/${id}`, expectConsole: GONE });
+    await composer(page).waitFor();
+    await expect.poll(() => page.locator('[data-connection="open"]').count()).toBeGreaterThan(0);
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException('no room', 'QuotaExceededError');
+      };
+    });
+    await first.halt('SIGKILL');
+    await say(page, 'kept nowhere');
+    await chips(page, 'waiting').getByText('Only kept while this page is open').waitFor();
+    const second = await Host.start({ home: first.home, port: first.ready.port });
+    onTestFinished(() => second.halt());
+    await expect.poll(() => said(second, id)).toEqual(['kept nowhere']);
+    await expect.poll(() => chips(page, 'waiting').count()).toBe(0);
+  });
+});
+
+describe('an answer given while the host is away', () => {
+  const FORM = { kind: 'kv', source: 'test', title: 'A word', fields: [{ key: 'word', label: 'Word' }] };
+
+  test('is not sent behind the person, stays in the form, and is sent once when they press again', async ({ ownHost, open }) => {
+    const first = await ownHost();
+    const id = await ask(first, FORM);
+    const page = await open({ host: first, expectConsole: GONE });
+    await openPrompt(page, id);
+    await first.halt('SIGKILL');
+    await page.locator('[data-banner="connection"]').waitFor();
+    await page.getByLabel('Word', { exact: true }).fill('written to nobody');
+    const send = page.locator('article .actions button').first();
+    await send.click();
+    await page.locator('article').getByRole('alert').first().waitFor();
+    const saved = page.waitForResponse((answer) => answer.url().includes('/draft') && answer.request().method() === 'PUT' && answer.ok());
+    const second = await Host.start({ home: first.home, port: first.ready.port });
+    onTestFinished(() => second.halt());
+    // Saved as a draft by itself, answered by nobody.
+    await saved;
+    expect((await lookUp(second, id)).answer).toBeNull();
+    await page.reload();
+    await openPrompt(page, id);
+    expect(await page.getByLabel('Word', { exact: true }).inputValue()).toBe('written to nobody');
+    await send.click();
+    expect(await answerOf(second, id)).toMatchObject({ status: 'ok', response: { values: { word: 'written to nobody' } } });
+  });
+
+  test('finds that somebody else has answered meanwhile, and changes nothing', async ({ ownHost, open }) => {
+    const first = await ownHost();
+    const id = await ask(first, FORM);
+    const page = await open({ host: first, expectConsole: GONE });
+    await openPrompt(page, id);
+    await first.halt('SIGKILL');
+    await page.locator('[data-banner="connection"]').waitFor();
+    await page.getByLabel('Word', { exact: true }).fill('too late');
+    const second = await Host.start({ home: first.home, port: first.ready.port });
+    onTestFinished(() => second.halt());
+    await second.api('POST', `prompts/${id}/response`, { response: { status: 'ok', values: { word: 'first' } } });
+    await page.locator('article').getByText('Answered').first().waitFor();
+    expect(await answerOf(second, id)).toMatchObject({ response: { values: { word: 'first' } } });
+  });
 });

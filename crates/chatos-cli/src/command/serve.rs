@@ -15,6 +15,8 @@ use crate::command::open::open_browser;
 use chatos_terminal::output::{Output, Paint, usage_fault};
 
 const DEFAULT_PORT: u16 = 7878;
+/// Where the database says which port was used last.
+const LAST_PORT: &str = "last_port";
 
 pub(crate) fn run(
     global: &Global,
@@ -54,12 +56,20 @@ fn workers() -> usize {
 }
 
 async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> Result<ExitCode, Fault> {
+    // A browser keeps its sign-in by address: the port that was taken last is taken again.
+    let last = host.store().meta(LAST_PORT).ok().flatten().and_then(|port| port.parse().ok());
     let wanted = ServeOptions {
         address: options.host,
-        port: options.port.unwrap_or(DEFAULT_PORT),
+        port: options.port.or(last).unwrap_or(DEFAULT_PORT),
         exact: options.port.is_some(),
     };
     let server = Server::bind(&wanted).await.map_err(|error| bind_fault(&error))?;
+    if options.port.is_none()
+        && let Err(error) = host.store().set_meta(LAST_PORT, &server.port().to_string())
+    {
+        tracing::warn!(%error, "the port could not be kept for the next start");
+    }
+    let moved = last.filter(|last| options.port.is_none() && *last != server.port());
     let app = App::new(
         host.clone(),
         AppOptions {
@@ -79,6 +89,15 @@ async fn serve(output: &Output, options: Serve, host: std::sync::Arc<Host>) -> R
     });
     let signals = begin(&app).await?;
     tell(output, &options, &app, &host);
+    if let Some(last) = moved {
+        let port = app.port();
+        output.say(&Text::new(
+            format!(
+                "note: port {last} is taken, so this is port {port}. Browsers sign in again at a new address."
+            ),
+            format!("提示：端口 {last} 已被占用，因此改用端口 {port}。地址改变后，浏览器需要重新登录。"),
+        ));
+    }
     if !options.no_open && !options.ready_json && host.environment().has_display() {
         open_browser(host.dir(), &app.sign_in_url());
     }

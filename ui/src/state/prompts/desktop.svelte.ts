@@ -46,8 +46,9 @@ export class Desktop {
     }
   }
 
-  /** The number on the installed app's icon, where the system has one. */
+  /** The number on the icon of the tab, and on the installed app's icon where the system has one. */
   badge(count: number): void {
+    document.querySelector('link[rel="icon"]')?.setAttribute('href', iconWith(count));
     if (!('setAppBadge' in navigator)) return;
     const shown = count > 0 ? navigator.setAppBadge(count) : navigator.clearAppBadge();
     // Refused where the page is not installed; the title has the count in any case.
@@ -81,4 +82,12 @@ export class Desktop {
 
 function looking(): boolean {
   return document.visibilityState === 'visible' && document.hasFocus();
+}
+
+/** The smile with a number in its corner; the plain one for none. A tab has room for two characters. */
+function iconWith(count: number): string {
+  if (count <= 0) return '/favicon.svg';
+  const face = '<circle cx="16" cy="16" r="15" fill="#ffc94d"/><path d="M11 11.5V14M21 11.5V14M9.5 18.5c1.5 3.2 3.8 4.8 6.5 4.8s5-1.6 6.5-4.8" fill="none" stroke="#3a2a00" stroke-width="2.6"/>';
+  const number = `<circle cx="21" cy="21" r="11" fill="#b42318"/><text x="21" y="26.5" font-family="sans-serif" font-size="15" font-weight="bold" text-anchor="middle" fill="#fff">${count > 9 ? '9+' : count}</text>`;
+  return `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${face}${number}</svg>`)}`;
 }

@@ -26,7 +26,8 @@ const MEASURED: [&str; 14] = [
     "estimate",
 ];
 /// Texts under these names are random or of this machine.
-const RANDOM: [&str; 8] = ["bootId", "ticket", "token", "signInUrl", "nonce", "shown", "fingerprint", "sig"];
+const RANDOM: [&str; 9] =
+    ["bootId", "challenge", "ticket", "token", "signInUrl", "nonce", "shown", "fingerprint", "sig"];
 
 /// What is known of the place a test ran in.
 pub(crate) struct Plain {

@@ -1,0 +1,25 @@
+// Texts of Settings › Browsers.
+
+export const browsers = {
+  intro: 'These browsers are signed in: in all their tabs, and after ChatOS restarts. One you don’t use for 30 days has to sign in again.',
+  empty: 'No browser is signed in. This tab uses a sign-in of its own.',
+  perTab: 'This window signs in for this tab only, because the browser keeps no keys for this address.',
+  add: 'To sign in another browser, run this in a terminal and open the link there:',
+  unnamed: 'Unnamed browser',
+  current: 'This browser',
+  lastSeen: 'Last seen',
+  signedIn: 'Signed in',
+  expires: (date: string) => `until ${date}`,
+  from: (address: string) => `from ${address}`,
+  signOut: 'Sign out',
+  signOutOf: (name: string) => `Sign out ${name}`,
+  signOutTitle: (name: string) => `Sign out ${name}?`,
+  signOutText: 'Its open pages stay as they are and ask to sign in. Nothing written there is lost.',
+  ownText: 'This is the browser you are using. To come back you need a new link from `chatos open`.',
+  everywhere: 'Sign out everywhere',
+  everywhereTitle: 'Sign out all browsers?',
+  everywhereText: 'All browsers have to sign in again with a new link from `chatos open`, this one too.',
+  done: (name: string) => `${name} is signed out`,
+  reused: (name: string) => `${name || 'A browser'} was signed out: an old copy of its sign-in was used`,
+  reusedHint: 'This happens when a browser profile is restored or copied. If you did neither, look at Settings › Browsers.',
+};
