@@ -2,7 +2,7 @@
 //! next one, a killed host repeats nothing, and the commands do what they say (inbox §3.4, §5).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
-use chatos_testkit::{Receiver, Sandbox, eventually};
+use chatos_testkit::{BOT_TOKEN, Receiver, Sandbox, Telegram, eventually};
 use serde_json::{Value, json};
 
 fn place() -> Sandbox {
@@ -49,6 +49,54 @@ fn what_was_asked_without_a_host_is_told_once_and_a_killed_host_repeats_nothing(
     let counts: Vec<Value> = receiver.received().iter().map(|got| got.json()["count"].clone()).collect();
     assert_eq!(counts, [json!(1), json!(0)], "one notice and one test");
     assert!(host.stop().success());
+}
+
+#[test]
+fn a_chat_is_connected_and_answers_with_the_real_program() {
+    let (sandbox, telegram) = (place(), Telegram::start());
+    let host = sandbox.serve();
+    let url = telegram.url();
+    let add = |more: &[&str], key: &'static str| {
+        let args = [&["reach", "add", "telegram", &url, "--on-my-network", "--json"], more].concat();
+        let file = sandbox.root().join("key");
+        std::fs::write(&file, key).unwrap();
+        let mut command = sandbox.command(&args);
+        command.stdin(std::fs::File::open(&file).unwrap());
+        sandbox.run_command(command)
+    };
+    let refused = add(&[], "not a token");
+    assert_eq!((refused.status, refused.code().as_str()), (1, "channel_invalid"));
+    // Whoever is in the chat presses Start while the command waits.
+    let seen = std::thread::scope(|scope| {
+        let pressing = scope.spawn(|| {
+            let text = eventually("the code is shown", || {
+                let list = sandbox.run(&["reach", "list", "--json"]).json();
+                list["items"][1]["connect"]["text"].as_str().map(str::to_owned)
+            });
+            telegram.say(42, &text);
+        });
+        let added = add(&["--name", "bot", "--privacy", "full", "--delay", "0", "--answer", "direct"], BOT_TOKEN);
+        pressing.join().unwrap();
+        added
+    });
+    assert_eq!(seen.status, 0, "{seen:?}");
+    assert!(seen.stdout.contains("Anna @user42") && !seen.stdout.contains(BOT_TOKEN), "{seen:?}");
+    assert!(seen.stderr.contains("Warning: "), "{seen:?}");
+    let less = sandbox.run(&["reach", "change", "bot", "--privacy", "title", "--json"]);
+    assert_eq!((less.status, less.code().as_str()), (1, "channel_invalid"));
+    assert_eq!(sandbox.run(&["reach", "change", "bot", "--answer", "reject"]).status, 0);
+    let id = ask(&sandbox, "From there?");
+    let told = eventually("the question is told", || telegram.messages().into_iter().find(|m| !m.buttons.is_empty()));
+    telegram.press(42, 42, &told.button("Reject").unwrap());
+    let closed = eventually("it is rejected", || {
+        let item = sandbox.run(&["prompts", "show", &id, "--json"]).json();
+        (item["state"] == "closed").then_some(item)
+    });
+    assert_eq!(closed["answer"]["by"], "person:link:telegram");
+    // The token of the bot is written nowhere in plain text.
+    assert!(host.stop().success());
+    let stored = std::fs::read(sandbox.state().join("state.db")).unwrap();
+    assert!(!stored.windows(BOT_TOKEN.len()).any(|part| part == BOT_TOKEN.as_bytes()));
 }
 
 #[test]

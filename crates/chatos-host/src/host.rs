@@ -212,7 +212,7 @@ impl Host {
             inbox: inbox.clone(),
             life: life.clone(),
             bus: session_bus(&config.environment),
-            now: Arc::new(now_ms),
+            clock: Arc::new(chatos_prompts::SystemClock),
         });
         let lang = settings.languages().people;
         let plugins = crate::plugins::home(&config, &dir, &store, &notices, lang);

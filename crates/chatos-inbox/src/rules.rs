@@ -195,6 +195,7 @@ impl Inbox {
         surface: Surface,
         lang: Lang,
     ) -> Result<Value, Fault> {
+        self.check_link(id, reply, surface)?;
         let rule = reply.rule.as_ref().map(|wanted| self.rule_with(id, reply, wanted)).transpose()?;
         let mut done = self.questions()?.respond(id, reply, surface, lang)?;
         if let Some(rule) = rule {
@@ -208,6 +209,25 @@ impl Inbox {
             }
         }
         Ok(done)
+    }
+
+    /// inbox §1.5: from elsewhere nothing of high risk is approved, and from a desktop notification nothing at all.
+    fn check_link(&self, id: &str, reply: &PromptReply, surface: Surface) -> Result<(), Fault> {
+        let elsewhere = matches!(surface, Surface::Desktop | Surface::Ntfy | Surface::Telegram);
+        if !elsewhere || reply.response["status"] == "canceled" {
+            return Ok(());
+        }
+        let item = self.questions()?.item(&crate::questions::parse(id)?)?;
+        let risk = item.card.as_ref().and_then(|card| card["risk"].as_str());
+        if surface != Surface::Desktop && matches!(risk, Some("low" | "medium")) {
+            return Ok(());
+        }
+        Err(Fault::new(
+            ErrorCode::PermissionDenied,
+            Text::fixed("this cannot be approved from elsewhere", "不能在别处同意此操作"),
+        )
+        .code("link_invalid")
+        .hint(Text::fixed("answer it on the page or in the terminal", "请在页面或终端中回答")))
     }
 
     /// The rule of an approval by a person who was shown this very question.

@@ -221,6 +221,9 @@ pub enum Surface {
     Client,
     /// A button of a desktop notification.
     Desktop,
+    /// A button of a message elsewhere.
+    Ntfy,
+    Telegram,
 }
 
 /// Why the host closed a prompt on its own.
@@ -240,6 +243,8 @@ impl fmt::Display for Answerer {
             Self::Person(Surface::Api) => "person:api",
             Self::Person(Surface::Client) => "person:client",
             Self::Person(Surface::Desktop) => "person:link:desktop",
+            Self::Person(Surface::Ntfy) => "person:link:ntfy",
+            Self::Person(Surface::Telegram) => "person:link:telegram",
             Self::App(owner) => owner.as_str(),
             Self::Host(HostReason::Timeout) => "host:timeout",
             Self::Host(HostReason::Orphan) => "host:orphan",

@@ -3,7 +3,7 @@
 use chatos_net::{Addresses, Origin, refusal};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::card::CardRisk;
-use chatos_wire::channel::{ChannelType, NewChannel, Privacy};
+use chatos_wire::channel::{Answering, ChannelType, NewChannel, Privacy};
 use serde::{Deserialize, Serialize};
 
 /// The channel of this computer's own desktop; it cannot be removed.
@@ -12,6 +12,8 @@ pub(crate) const DESKTOP: &str = "desktop";
 const NAME_CHARS: usize = 60;
 /// The longest a notice waits for an answer before it is sent, in seconds.
 const MOST_DELAY: u32 = 3600;
+/// Where bots of Telegram are spoken to, unless a person has a server of their own.
+const TELEGRAM: &str = "https://api.telegram.org";
 
 /// A channel as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,31 @@ pub(crate) struct Record {
     /// Addresses of this computer and its network are meant.
     #[serde(default)]
     pub(crate) on_my_network: bool,
+    /// What may be answered from there.
+    #[serde(default = "nothing")]
+    pub(crate) answer: Answering,
+    /// Where the buttons of ntfy write to: a topic nobody could guess.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) reply_topic: String,
+    /// The bot of Telegram, by its name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) bot: String,
+    /// The chat in which somebody pressed Start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) chat: Option<Chat>,
+}
+
+/// A chat of Telegram, and the one person whose buttons count.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Chat {
+    pub(crate) id: i64,
+    pub(crate) user: i64,
+    /// The name they have there.
+    pub(crate) person: String,
+}
+
+fn nothing() -> Answering {
+    Answering::None
 }
 
 impl Record {
@@ -76,7 +103,14 @@ impl Record {
             delay: new.delay.unwrap_or(60),
             min_risk: new.min_risk.unwrap_or(CardRisk::Low),
             on_my_network: new.on_my_network,
+            answer: new.answer.unwrap_or(Answering::None),
+            reply_topic: String::new(),
+            bot: String::new(),
+            chat: None,
         };
+        if record.kind == ChannelType::Telegram && record.url.is_empty() {
+            TELEGRAM.clone_into(&mut record.url);
+        }
         if record.delay > MOST_DELAY {
             return Err(bad("delay", "use at most 3600 seconds", "最多 3600 秒"));
         }
@@ -88,7 +122,15 @@ impl Record {
                 "地址应以主题结尾，例如 https://ntfy.sh/my-topic",
             ));
         }
+        record.settle_answer()?;
         let mut secret = new.secret.clone().filter(|secret| !secret.is_empty());
+        if record.kind == ChannelType::Telegram && !secret.as_deref().is_some_and(is_bot_token) {
+            return Err(bad(
+                "secret",
+                "give the token of your bot, as @BotFather shows it: digits, a colon, letters",
+                "请提供 @BotFather 给出的机器人令牌：数字、冒号、字母",
+            ));
+        }
         if record.url_is_secret() {
             secret = Some(std::mem::replace(&mut record.url, origin.target()));
         }
@@ -100,6 +142,74 @@ impl Record {
         }
         Ok((record, secret))
     }
+
+    /// inbox §5.2: what may be answered from a channel of this kind, with what it is told. Makes the reply topic.
+    pub(crate) fn settle_answer(&mut self) -> Result<(), Fault> {
+        if self.answer == Answering::None {
+            return Ok(());
+        }
+        if !matches!(self.kind, ChannelType::Ntfy | ChannelType::Telegram) {
+            return Err(bad(
+                "answer",
+                "only ntfy and Telegram have buttons that answer",
+                "只有 ntfy 和 Telegram 带有可以回答的按钮",
+            ));
+        }
+        if self.answer == Answering::Direct {
+            if self.is_shared_ntfy() {
+                return Err(bad(
+                    "answer",
+                    "approving needs an ntfy server of your own: on ntfy.sh others could press the button",
+                    "同意需要你自己的 ntfy 服务器：在 ntfy.sh 上，别人也可能按下按钮",
+                ));
+            }
+            if self.privacy != Privacy::Full {
+                return Err(bad(
+                    "privacy",
+                    "approving needs `full`: what you approve has to be on the screen",
+                    "同意需要 `full`：所同意的内容必须显示在屏幕上",
+                ));
+            }
+        }
+        if self.kind == ChannelType::Ntfy && self.reply_topic.is_empty() {
+            self.reply_topic = format!("chatos-{}", random()?.get(..40).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// The public ntfy server, which is not the person's own.
+    fn is_shared_ntfy(&self) -> bool {
+        let host = self.url.parse().ok().and_then(|uri| Origin::of(&uri)).map(|origin| origin.host);
+        self.kind == ChannelType::Ntfy
+            && host.is_none_or(|host| {
+                let host = host.trim_end_matches('.');
+                host == "ntfy.sh" || host.ends_with(".ntfy.sh")
+            })
+    }
+}
+
+/// 256 random bits as 64 characters.
+pub(crate) fn random() -> Result<String, Fault> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Fault::new(
+            ErrorCode::Internal,
+            Text::fixed("this computer gives no random bytes", "此计算机未提供随机数"),
+        )
+        .caused_by(&error)
+    })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// It becomes part of an address, so it holds nothing that could lead elsewhere.
+fn is_bot_token(text: &str) -> bool {
+    let fits = |part: &str| part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    text.split_once(':').is_some_and(|(bot, key)| {
+        (1..=20).contains(&bot.len())
+            && bot.bytes().all(|b| b.is_ascii_digit())
+            && (10..=100).contains(&key.len())
+            && fits(key)
+    })
 }
 
 /// The server and the topic of an ntfy address.
@@ -172,7 +282,43 @@ mod tests {
             delay: None,
             min_risk: None,
             on_my_network,
+            answer: None,
         }
+    }
+
+    #[test]
+    fn only_where_it_is_your_own_and_told_whole_something_may_be_approved() {
+        let may = |kind, url: &str, privacy, answer| {
+            let secret = (kind == ChannelType::Telegram).then(|| "1234:abcdefghijklmnop".to_owned());
+            let wanted = NewChannel {
+                privacy: Some(privacy),
+                answer: Some(answer),
+                secret,
+                ..new(kind, url, false)
+            };
+            Record::wanted(&wanted, "a").is_ok()
+        };
+        use Answering::{Direct, Reject};
+        use Privacy::{Full, Title};
+        assert!(may(ChannelType::Telegram, "", Full, Direct));
+        assert!(!may(ChannelType::Telegram, "", Title, Direct));
+        assert!(may(ChannelType::Telegram, "", Title, Reject));
+        assert!(may(ChannelType::Ntfy, "https://ntfy.example/mine", Full, Direct));
+        for shared in ["https://ntfy.sh/mine", "https://NTFY.sh./mine", "https://eu.ntfy.sh/mine"] {
+            assert!(!may(ChannelType::Ntfy, shared, Full, Direct), "{shared}");
+            assert!(may(ChannelType::Ntfy, shared, Full, Reject), "{shared}");
+        }
+        for kind in [ChannelType::Webhook, ChannelType::Slack, ChannelType::Discord] {
+            assert!(!may(kind, "https://a.example/hook", Full, Reject), "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_bot_token_leads_nowhere_else() {
+        for bad in ["", "x", "12:short", "12:abcdefghijkl/../x", "ab:abcdefghijklmnop", "12:abcdefghijkl mnop"] {
+            assert!(!is_bot_token(bad), "{bad}");
+        }
+        assert!(is_bot_token("110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"));
     }
 
     #[test]

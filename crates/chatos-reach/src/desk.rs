@@ -5,20 +5,25 @@ use std::sync::{Arc, OnceLock};
 use chatos_events::{Events, Lifetime};
 use chatos_inbox::Inbox;
 use chatos_settings::Settings;
-use chatos_store::{Audit, Secrets, Store, iso_from_ms, now_ms};
+use chatos_prompts::Clock;
+use chatos_store::{Audit, Secrets, Store, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::channel::{
-    ChannelList, ChannelPatch, ChannelState, ChannelType, ChannelView, NewChannel, Privacy,
+    Answering, ChannelList, ChannelPatch, ChannelState, ChannelType, ChannelView, NewChannel, Privacy,
 };
 use chatos_wire::event::{ChangedId, ChangedSetting, HostEvent};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc};
 
+use crate::answers::Refusals;
 use crate::channel::{DESKTOP, Record};
 use crate::desktop::{Desktop, Pressed};
+use crate::listen::Ears;
 use crate::presence::Presence;
 use crate::rows::{ChannelRow, Outbox};
-use crate::send::send;
+use crate::send::{Letter, send};
+use crate::telegram;
+use crate::tend::Pace;
 use crate::words::Said;
 
 /// After so many failures in a row a channel is said to fail.
@@ -36,8 +41,8 @@ pub struct ReachParts {
     pub life: Lifetime,
     /// Where the session bus of this desktop is.
     pub bus: Option<String>,
-    /// Milliseconds since 1970; tests have a clock of their own.
-    pub now: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// Tests have a clock of their own.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// The channels of a state. Clones are the same ones.
@@ -50,6 +55,9 @@ pub(crate) struct Inner {
     pub(crate) desktop: Desktop,
     pub(crate) pressed: tokio::sync::Mutex<mpsc::Receiver<Pressed>>,
     pub(crate) wake: Notify,
+    pub(crate) pace: Pace,
+    pub(crate) ears: Ears,
+    pub(crate) refusals: Refusals,
     /// Opens the inbox in the person's browser.
     pub(crate) opener: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -65,6 +73,9 @@ impl Reach {
             desktop,
             pressed: tokio::sync::Mutex::new(pressed),
             wake: Notify::new(),
+            pace: Pace::default(),
+            ears: Ears::default(),
+            refusals: Refusals::default(),
             opener: OnceLock::new(),
         }))
     }
@@ -76,7 +87,7 @@ impl Reach {
 
     /// A page is in view and used, or went out of sight.
     pub fn present(&self, page: &str, visible: bool) {
-        self.0.presence.told(page, visible, self.now());
+        self.0.presence.told(page, visible, self.up());
         self.0.wake.notify_one();
     }
 
@@ -86,7 +97,7 @@ impl Reach {
     }
 
     pub(crate) fn now(&self) -> i64 {
-        (self.0.parts.now)()
+        self.0.parts.clock.now_ms()
     }
 
     /// Every channel and how it fares, for `GET /channels`.
@@ -109,6 +120,9 @@ impl Reach {
                 (state, problem) = (ChannelState::Unavailable, Some(error));
             }
         }
+        if record.kind == ChannelType::Telegram && record.chat.is_none() {
+            state = ChannelState::Waiting;
+        }
         if paused {
             state = ChannelState::Paused;
         }
@@ -122,19 +136,22 @@ impl Reach {
             delay: record.delay,
             min_risk: record.min_risk,
             on_my_network: record.on_my_network,
+            answer: record.answer,
+            person: record.chat.as_ref().map(|chat| chat.person.clone()),
+            connect: self.connecting(&row.id, record),
             paused,
             state,
-            problem,
+            problem: problem.or_else(|| self.0.ears.problem(&row.id)),
             last_sent_at: row.last_sent_at.map(iso_from_ms),
         }
     }
 
-    async fn one(&self, id: &str) -> Result<ChannelView, Fault> {
+    pub(crate) async fn one(&self, id: &str) -> Result<ChannelView, Fault> {
         let (row, record) = self.kept(id)?;
         Ok(self.view(&row, &record).await)
     }
 
-    fn kept(&self, id: &str) -> Result<(ChannelRow, Record), Fault> {
+    pub(crate) fn kept(&self, id: &str) -> Result<(ChannelRow, Record), Fault> {
         let rows = self.0.parts.store.channels()?;
         let found = rows.into_iter().find(|row| row.id == id);
         let found = found.and_then(|row| Record::read(&row.record).map(|record| (row, record)));
@@ -144,14 +161,21 @@ impl Reach {
     /// Adds a channel and keeps its key, for `POST /channels`.
     pub async fn add(&self, new: &NewChannel) -> Result<ChannelView, Fault> {
         let id = uuid::Uuid::now_v7().to_string();
-        let (record, secret) = Record::wanted(new, &id)?;
+        let (mut record, secret) = Record::wanted(new, &id)?;
         let parts = &self.0.parts;
+        if let (ChannelType::Telegram, Some(token)) = (record.kind, &secret) {
+            parts.redactor.learn(token);
+            record.bot = telegram::name(&record, token).await.map_err(|error| unreachable(&error))?;
+        }
         if let (Some(name), Some(secret)) = (&record.secret_name, &secret) {
             parts.redactor.learn(secret);
             parts.secrets.set(name, secret, Some(format!("ChatOS notifications: {}", record.name)))?;
         }
-        parts.store.put_channel(&id, &record.write(), false, now_ms())?;
+        parts.store.put_channel(&id, &record.write(), false, self.now())?;
         self.changed("channel_added", &id, &record);
+        if record.kind == ChannelType::Telegram {
+            return self.connect(&id).await;
+        }
         self.one(&id).await
     }
 
@@ -162,6 +186,8 @@ impl Reach {
         record.privacy = patch.privacy.unwrap_or(record.privacy);
         record.delay = patch.delay.unwrap_or(record.delay).min(3600);
         record.min_risk = patch.min_risk.unwrap_or(record.min_risk);
+        record.answer = patch.answer.unwrap_or(record.answer);
+        record.settle_answer()?;
         let stored = if id == DESKTOP { false } else { paused };
         if id == DESKTOP
             && let Some(paused) = patch.paused
@@ -172,8 +198,10 @@ impl Reach {
             parts.store.set_setting(&parts.settings, key, &on, "person").map_err(|error| error.fault(key))?;
             parts.events.publish(HostEvent::SettingsChanged(ChangedSetting { key: Some(key.to_owned()) }));
         }
-        self.0.parts.store.put_channel(id, &record.write(), stored, now_ms())?;
+        self.0.parts.store.put_channel(id, &record.write(), stored, self.now())?;
         self.changed("channel_changed", id, &record);
+        self.0.ears.stop(id);
+        self.listen()?;
         self.one(id).await
     }
 
@@ -188,6 +216,7 @@ impl Reach {
             .hint(Text::fixed("pause it instead", "可以改为暂停")));
         }
         self.0.parts.store.remove_channel(id)?;
+        self.0.ears.forget(id);
         if let Some(name) = &record.secret_name
             && let Err(fault) = self.0.parts.secrets.remove(name)
         {
@@ -200,6 +229,17 @@ impl Reach {
     /// `POST /channels/{id}/test`: a notice now, whatever waits.
     pub async fn test(&self, id: &str, lang: Lang) -> Result<ChannelView, Fault> {
         let (_, record) = self.kept(id)?;
+        if record.kind == ChannelType::Telegram && record.chat.is_none() {
+            return Err(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed("nobody pressed Start in its chat yet", "尚未有人在对话中点“开始”"),
+            )
+            .code("channel_waiting")
+            .hint(Text::fixed(
+                "connect it: *Connect* on the page, or `chatos reach connect`",
+                "请先连接：页面上的“连接”，或 `chatos reach connect`",
+            )));
+        }
         let said = Said {
             title: if lang == Lang::Zh { "ChatOS 测试通知" } else { "ChatOS test notification" }.to_owned(),
             body: if lang == Lang::Zh {
@@ -211,29 +251,19 @@ impl Reach {
             count: 0,
         };
         let notice = uuid::Uuid::now_v7().to_string();
-        match self.deliver(&record, &notice, &said).await {
-            Ok(()) => {
-                self.0.parts.store.notices_sent(id, &notice, "", self.now())?;
-                self.one(id).await
-            }
-            Err(error) => Err(Fault::new(
-                ErrorCode::Unavailable,
-                Text::new(
-                    format!("the test did not get through: {error}"),
-                    format!("测试通知未能送达：{error}"),
-                ),
-            )
-            .code("channel_unreachable")
-            .hint(Text::fixed("check the address and the key", "请检查地址与密钥"))),
-        }
+        let sent = self.deliver(&record, &notice, &said, lang).await;
+        sent.map_err(|error| unreachable(&error))?;
+        self.0.parts.store.notices_sent(id, &notice, "", self.now())?;
+        self.one(id).await
     }
 
     /// One message that is nobody's question.
-    async fn deliver(&self, record: &Record, notice: &str, said: &Said) -> Result<(), String> {
+    async fn deliver(&self, record: &Record, notice: &str, said: &Said, lang: Lang) -> Result<(), String> {
         if record.kind == ChannelType::Desktop {
             return self.0.desktop.show(said, None, None).await.map(drop);
         }
-        send(record, self.secret(record)?.as_deref(), notice, said).await
+        let letter = Letter { notice, said, buttons: &[], lang };
+        send(record, self.secret(record)?.as_deref(), &letter).await.map(drop)
     }
 
     /// The key a channel is sent with, opened for the one moment it is used.
@@ -253,15 +283,33 @@ impl Reach {
         if minimal { record.privacy.min(Privacy::Tool) } else { record.privacy }
     }
 
-    fn changed(&self, what: &'static str, id: &str, record: &Record) {
+    pub(crate) fn changed(&self, what: &'static str, id: &str, record: &Record) {
         let mut fields: Map<String, Value> = Map::new();
         fields.insert("id".to_owned(), id.into());
         fields.insert("type".to_owned(), record.kind.as_str().into());
         fields.insert("privacy".to_owned(), record.privacy.as_str().into());
+        if record.answer != Answering::None {
+            fields.insert("answer".to_owned(), record.answer.as_str().into());
+        }
+        if let Some(chat) = &record.chat {
+            fields.insert("user".to_owned(), chat.user.into());
+        }
         self.0.parts.audit.note(what, fields);
         self.0.parts.events.publish(HostEvent::ChannelsChanged(ChangedId { id: id.to_owned() }));
         self.0.wake.notify_one();
     }
+}
+
+fn unreachable(error: &str) -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::new(
+            format!("the message did not get through: {error}"),
+            format!("消息未能送达：{error}"),
+        ),
+    )
+    .code("channel_unreachable")
+    .hint(Text::fixed("check the address and the key", "请检查地址与密钥"))
 }
 
 fn unknown(id: &str) -> Fault {

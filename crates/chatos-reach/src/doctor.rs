@@ -42,6 +42,21 @@ impl Reach {
                     title(),
                     Text::fixed("shown on this desktop", "在此桌面上显示"),
                 )),
+                (_, ChannelState::Waiting) => findings.push(
+                    Finding::new(
+                        "channel_waiting",
+                        Severity::Info,
+                        title(),
+                        Text::new(
+                            format!("nobody pressed Start in the chat of `{}` yet", channel.name),
+                            format!("尚未有人在 `{}` 的对话中点“开始”", channel.name),
+                        ),
+                    )
+                    .action(Text::new(
+                        format!("connect it with `chatos reach connect {}`", channel.id),
+                        format!("请用 `chatos reach connect {}` 连接", channel.id),
+                    )),
+                ),
                 (_, ChannelState::Failing) => findings.push(
                     Finding::new(
                         "channel_failing",

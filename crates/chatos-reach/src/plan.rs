@@ -5,7 +5,7 @@ const GATHER_MS: i64 = 700;
 /// And are waited for no longer than this.
 const MOST_GATHER_MS: i64 = 2_000;
 /// Between two notices of a channel.
-pub(crate) const BETWEEN_MS: i64 = 30_000;
+const BETWEEN_MS: i64 = 30_000;
 /// After the first notice a person is reminded at these distances: 10 minutes, 1 hour, 8 hours after it.
 const REMINDERS_MS: [i64; 3] = [10 * 60_000, 50 * 60_000, 7 * 60 * 60_000];
 /// How often sending is tried.

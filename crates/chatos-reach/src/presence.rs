@@ -8,7 +8,7 @@ const FRESH_MS: i64 = 60_000;
 /// Most pages that are remembered.
 const PAGES: usize = 64;
 
-/// Pages in view, by the name each gave itself, with the moment it was last used.
+/// Pages in view, by the name each gave itself, with the moment it was last used, on the clock of the machine's start.
 #[derive(Default)]
 pub(crate) struct Presence(Mutex<HashMap<String, i64>>);
 

@@ -99,6 +99,13 @@ pub trait Outbox {
     /// The open questions that are shown under this name.
     fn requests_of_handle(&self, channel_id: &str, handle: &str) -> Result<Vec<String>, StoreError>;
 
+    /// Every question that was told under this name, open or not.
+    fn told_under(&self, channel_id: &str, handle: &str) -> Result<Vec<String>, StoreError>;
+
+    /// The clock was set by so many milliseconds: what waits for a moment waits as long as before. What a person put
+    /// off follows the clock on the wall.
+    fn shift_notices(&self, by: i64) -> Result<(), StoreError>;
+
     /// Every notice of a question, for a look.
     fn notices_of(&self, request_id: &str) -> Result<Vec<NoticeRow>, StoreError>;
 
@@ -152,6 +159,7 @@ impl Outbox for Store {
         let id = id.to_owned();
         self.write(move |connection| {
             connection.prepare_cached("DELETE FROM notices WHERE channel = ?1")?.execute([&id])?;
+            connection.prepare_cached("DELETE FROM answer_tokens WHERE channel = ?1")?.execute([&id])?;
             Ok(connection.prepare_cached("DELETE FROM channels WHERE id = ?1")?.execute([&id])? == 1)
         })
     }
@@ -294,6 +302,26 @@ impl Outbox for Store {
             let sql = "SELECT request_id FROM notices WHERE channel = ?1 AND handle = ?2 AND state = 'sent'";
             let mut statement = connection.prepare_cached(sql)?;
             Ok(statement.query_map([channel_id, handle], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn told_under(&self, channel_id: &str, handle: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT request_id FROM notices WHERE channel = ?1 AND handle = ?2 ORDER BY id";
+            let mut statement = connection.prepare_cached(sql)?;
+            Ok(statement.query_map([channel_id, handle], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    fn shift_notices(&self, by: i64) -> Result<(), StoreError> {
+        self.write(move |connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE notices SET next_at = next_at + ?1 WHERE next_at IS NOT NULL AND request_id NOT IN
+                     (SELECT request_id FROM prompt_marks WHERE snoozed_until IS NOT NULL)",
+                )?
+                .execute([by])?;
+            Ok(())
         })
     }
 

@@ -3,7 +3,8 @@
 //! Questions of this host have their rows from the commit that recorded them; questions that other programs wrote into
 //! the log are no records, so they are added when the host reads them, and looked for at every start.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use chatos_inbox::PromptReply;
@@ -11,17 +12,22 @@ use chatos_prompts::{Class, Event, Item, Query, RequestId, Surface, View};
 use chatos_tool::{Fault, Lang};
 use chatos_wire::channel::ChannelType;
 use chatos_wire::event::{ChangedId, HostEvent};
+use futures_util::future::join_all;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::channel::Record;
+use crate::answers::SNOOZE_MS;
+use crate::buttons::{offered, told_whole};
+use crate::channel::{Record, random};
 use crate::desk::{FAILING, Reach};
 use crate::desktop::{Buttons, Pressed};
-use crate::plan::{BETWEEN_MS, Step, reminder, retry, step};
+use crate::plan::{Step, reminder, retry, step};
 use crate::quiet::Quiet;
 use crate::rows::{ChannelRow, NoticeRow, Outbox};
-use crate::send::send;
-use crate::words::{risk, said};
+use crate::send::{Letter, send};
+use crate::telegram;
+use crate::tokens::{Action, Button, Tokens};
+use crate::words::{ended, risk, said};
 
 /// The longest the loop sleeps: settings may change without a word.
 const LONGEST_MS: i64 = 60_000;
@@ -31,8 +37,48 @@ const SHORTEST: Duration = Duration::from_millis(50);
 const OLD_MS: i64 = 86_400_000;
 /// How often closed notices are looked through.
 const SWEEP_MS: i64 = 3_600_000;
-/// Snooze on the desktop.
-const SNOOZE_MS: i64 = 15 * 60_000;
+/// A page in use holds notices back for this long at least.
+const HELD_MS: i64 = 60_000;
+/// Most notices of which it is remembered since when they are held back.
+const HELD_MOST: usize = 10_000;
+/// Clocks that differ by this much were set.
+const CLOCK_SET_MS: i64 = 5_000;
+
+/// What one channel has to do.
+#[derive(Default)]
+struct Work {
+    id: String,
+    channel: Option<ChannelRow>,
+    notices: Vec<NoticeRow>,
+    /// What is shown there although nobody waits for it any more.
+    stale: Vec<String>,
+}
+
+/// What telling remembers between two looks.
+#[derive(Default)]
+pub(crate) struct Pace {
+    /// Channels that are being told.
+    busy: Mutex<HashSet<String>>,
+    /// When a channel may be told what is due.
+    free: Mutex<HashMap<String, i64>>,
+    /// Since when a notice is held back by somebody at a page, on the clock of the machine's start.
+    held: Mutex<HashMap<i64, i64>>,
+    /// The wall clock and the other one at the last look.
+    clock: Mutex<Option<(i64, i64)>>,
+}
+
+impl Pace {
+    fn forget(&self, ids: &[i64]) {
+        let mut held = lock(&self.held);
+        for id in ids {
+            held.remove(id);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Reach {
     /// Tells until the host stops.
@@ -56,12 +102,18 @@ impl Reach {
         loop {
             if swept < self.now() - SWEEP_MS {
                 swept = self.now();
-                let sweep = self.blocking(move |reach| Ok(reach.0.parts.store.sweep_notices(swept)?));
+                let sweep = self.blocking(move |reach| {
+                    reach.0.parts.store.sweep_notices(swept)?;
+                    Ok(reach.0.parts.store.sweep_tokens(swept)?)
+                });
                 if let Err(fault) = sweep.await {
                     tracing::warn!(%fault, "closed notices stay");
                 }
             }
-            let next = match self.step().await {
+            if let Err(fault) = self.listen() {
+                tracing::warn!(%fault, "buttons pressed elsewhere are not heard");
+            }
+            let next = match self.begin().await {
                 Ok(next) => next,
                 Err(fault) => {
                     tracing::warn!(%fault, "telling of questions failed; it is tried again");
@@ -143,32 +195,101 @@ impl Reach {
         }
     }
 
-    /// Does what is due now; gives the moment something is due next.
+    /// Does what is due now, and waits until it is done; gives the moment something is due next.
     pub async fn step(&self) -> Result<i64, Fault> {
-        self.take_back().await?;
-        let now = self.now();
-        let (channels, due) = self
-            .blocking(move |reach| {
-                let store = &reach.0.parts.store;
-                Ok((store.channels()?, store.due_notices(now)?))
-            })
-            .await?;
-        let mut next = now + LONGEST_MS;
-        let mut by_channel: BTreeMap<String, Vec<NoticeRow>> = BTreeMap::new();
-        for notice in due {
-            by_channel.entry(notice.channel.clone()).or_default().push(notice);
+        let (mut next, works) = self.due().await?;
+        for told in join_all(works.into_iter().map(|work| self.work(work))).await {
+            next = next.min(told?.unwrap_or(i64::MAX));
         }
-        for (id, notices) in by_channel {
-            let channel = channels.iter().find(|channel| channel.id == id);
-            next = next.min(self.tell(channel, notices).await?);
-        }
-        let later = self.blocking(move |reach| Ok(reach.0.parts.store.next_notice()?)).await?;
-        // What is due already waits for what `tell` said.
-        Ok(later.filter(|later| *later > now).map_or(next, |later| next.min(later)))
+        Ok(next)
     }
 
-    /// Tells one channel what is due; gives the moment it may be told again.
-    async fn tell(&self, channel: Option<&ChannelRow>, notices: Vec<NoticeRow>) -> Result<i64, Fault> {
+    /// As [`Reach::step`] without waiting: each channel is told by a task of its own, so that one that hangs holds up no
+    /// other.
+    async fn begin(&self) -> Result<i64, Fault> {
+        let (mut next, works) = self.due().await?;
+        for work in works {
+            let now = self.now();
+            let free = lock(&self.0.pace.free).get(&work.id).copied().filter(|free| *free > now);
+            if let (Some(free), true) = (free, work.stale.is_empty()) {
+                next = next.min(free);
+                continue;
+            }
+            if !lock(&self.0.pace.busy).insert(work.id.clone()) {
+                continue;
+            }
+            let reach = self.clone();
+            self.0.parts.life.spawn(Box::pin(async move {
+                let id = work.id.clone();
+                let told = reach.work(work).await.unwrap_or_else(|fault| {
+                    tracing::warn!(%fault, "telling of questions failed; it is tried again");
+                    Some(reach.now() + LONGEST_MS)
+                });
+                match told {
+                    Some(until) => lock(&reach.0.pace.free).insert(id.clone(), until),
+                    None => lock(&reach.0.pace.free).remove(&id),
+                };
+                lock(&reach.0.pace.busy).remove(&id);
+                reach.wake();
+            }));
+        }
+        Ok(next)
+    }
+
+    /// What each channel has to be told or has to take back; and when something is due next.
+    async fn due(&self) -> Result<(i64, Vec<Work>), Fault> {
+        self.follow_clock().await?;
+        let now = self.now();
+        let (channels, due, stale, later) = self
+            .blocking(move |reach| {
+                let store = &reach.0.parts.store;
+                Ok((store.channels()?, store.due_notices(now)?, store.stale_handles()?, store.next_notice()?))
+            })
+            .await?;
+        let mut works: BTreeMap<String, Work> = BTreeMap::new();
+        for notice in due {
+            works.entry(notice.channel.clone()).or_default().notices.push(notice);
+        }
+        for (channel, handle) in stale {
+            works.entry(channel).or_default().stale.push(handle);
+        }
+        for (id, work) in &mut works {
+            id.clone_into(&mut work.id);
+        }
+        for channel in channels {
+            if let Some(work) = works.get_mut(&channel.id) {
+                work.channel = Some(channel);
+            }
+        }
+        // What is due already waits for what its channel says.
+        let later = later.filter(|later| *later > now).unwrap_or(i64::MAX);
+        Ok((later.min(now + LONGEST_MS), works.into_values().collect()))
+    }
+
+    /// Somebody set the clock: nothing is told early and nothing is silent for it.
+    async fn follow_clock(&self) -> Result<(), Fault> {
+        let (wall, up) = (self.now(), self.up());
+        let before = lock(&self.0.pace.clock).replace((wall, up));
+        let Some((wall_before, up_before)) = before else { return Ok(()) };
+        let by = (wall - wall_before) - (up - up_before);
+        if by.abs() < CLOCK_SET_MS {
+            return Ok(());
+        }
+        lock(&self.0.pace.free).clear();
+        self.blocking(move |reach| Ok(reach.0.parts.store.shift_notices(by)?)).await
+    }
+
+    /// Does the work of one channel; gives the moment it may be told what is due, if that is later.
+    async fn work(&self, work: Work) -> Result<Option<i64>, Fault> {
+        let Work { id, channel, notices, stale } = work;
+        for handle in stale {
+            self.take_back(channel.as_ref(), &id, &handle).await?;
+        }
+        if notices.is_empty() { Ok(None) } else { self.tell(channel.as_ref(), notices).await }
+    }
+
+    /// Tells one channel what is due; gives the moment it may be told, if that is later.
+    async fn tell(&self, channel: Option<&ChannelRow>, notices: Vec<NoticeRow>) -> Result<Option<i64>, Fault> {
         let now = self.now();
         let ids: Vec<i64> = notices.iter().map(|notice| notice.id).collect();
         let record = channel.filter(|channel| !channel.paused).and_then(|row| Record::read(&row.record));
@@ -177,15 +298,20 @@ impl Reach {
         if desktop && !self.0.parts.settings.bool("desktopNotifications") {
             return self.drop(ids).await;
         }
-        // Whoever is at a page sees it there; at night it waits for the morning.
-        if let Some(until) = self.0.presence.until(now).or_else(|| self.quiet_until(now)) {
+        // Nobody is there to be told yet.
+        if record.kind == ChannelType::Telegram && record.chat.is_none() {
+            return self.drop(ids).await;
+        }
+        // Whoever is at a page sees it there, for a while; at night it waits for the morning.
+        if let Some(until) = self.held(&record, &ids).or_else(|| self.quiet_until(now)) {
             self.blocking(move |reach| Ok(reach.0.parts.store.put_off_notices(ids, until)?)).await?;
-            return Ok(until);
+            return Ok(None);
         }
         let moments: Vec<i64> = notices.iter().filter_map(|notice| notice.next_at).collect();
         if let Step::Wait(until) = step(now, &moments, channel.last_sent_at) {
-            return Ok(until);
+            return Ok(Some(until));
         }
+        self.0.pace.forget(&ids);
         // No desktop here: that is no failure, and nothing to make up for later.
         if desktop && self.0.desktop.look().await.is_err() {
             return self.drop(ids).await;
@@ -202,7 +328,22 @@ impl Reach {
         if !notices.is_empty() {
             self.send(channel, &record, &notices, &items).await?;
         }
-        Ok(now + BETWEEN_MS)
+        Ok(None)
+    }
+
+    /// inbox §5.1: a page in use holds a channel back for as long as its `delay`, a minute at least; then it is told,
+    /// whoever sits there.
+    fn held(&self, record: &Record, ids: &[i64]) -> Option<i64> {
+        let up = self.up();
+        let there = self.0.presence.until(up)?;
+        let most = (i64::from(record.delay) * 1000).max(HELD_MS);
+        let mut held = lock(&self.0.pace.held);
+        if held.len() > HELD_MOST {
+            held.clear();
+        }
+        let first = ids.iter().map(|id| *held.entry(*id).or_insert(up)).min().unwrap_or(up);
+        let until = there.min(first + most);
+        (until > up).then(|| self.now() + (until - up))
     }
 
     async fn send(
@@ -229,14 +370,16 @@ impl Reach {
             return Ok(());
         }
         let lang = self.0.parts.settings.languages().people;
-        let words = said(&kept, self.privacy(record), lang, &self.0.parts.redactor);
+        let (privacy, redactor) = (self.privacy(record), &self.0.parts.redactor);
+        let buttons = self.buttons(channel, record, &kept).await?;
+        let approves = buttons.iter().any(|button| button.action == Action::Approve);
+        let whole = kept.first().filter(|_| approves).and_then(|item| told_whole(item, redactor));
+        let words = said(&kept, privacy, lang, redactor, whole.as_deref());
         let sent = if record.kind == ChannelType::Desktop {
             self.show(notices, &kept, &words, lang).await
         } else {
-            match self.secret(record) {
-                Ok(secret) => send(record, secret.as_deref(), &bundle, &words).await.map(|()| String::new()),
-                Err(error) => Err(error),
-            }
+            let letter = Letter { notice: &bundle, said: &words, buttons: &buttons, lang };
+            self.sent(channel, record, notices, &letter).await
         };
         let (id, at) = (channel.id.clone(), self.now());
         match sent {
@@ -261,6 +404,55 @@ impl Reach {
                 Ok(())
             }
         }
+    }
+
+    /// Buttons with tokens, kept before anybody can press them. Several questions at once have none.
+    async fn buttons(
+        &self,
+        channel: &ChannelRow,
+        record: &Record,
+        items: &[Item],
+    ) -> Result<Vec<Button>, Fault> {
+        let [item] = items else { return Ok(Vec::new()) };
+        let actions = offered(item, record.answer, self.privacy(record), &self.0.parts.redactor);
+        let buttons = actions.into_iter().map(|action| Ok(Button { action, token: random()? }));
+        let buttons = buttons.collect::<Result<Vec<_>, Fault>>()?;
+        if !buttons.is_empty() {
+            let (id, request, made) = (channel.id.clone(), item.request_id.to_string(), buttons.clone());
+            let shown = item.shown.clone().unwrap_or_default();
+            self.blocking(move |reach| {
+                let parts = &reach.0.parts;
+                Ok(parts.store.put_tokens(&id, &request, &shown, &made, &*parts.clock)?)
+            })
+            .await?;
+        }
+        Ok(buttons)
+    }
+
+    /// Sends over HTTP. A reminder takes the place of what it reminds of, where the channel can.
+    async fn sent(
+        &self,
+        channel: &ChannelRow,
+        record: &Record,
+        notices: &[NoticeRow],
+        letter: &Letter<'_>,
+    ) -> Result<String, String> {
+        let secret = self.secret(record)?;
+        let handle = send(record, secret.as_deref(), letter).await?;
+        if record.kind == ChannelType::Telegram {
+            let mut old: Vec<String> = notices.iter().map(|notice| notice.handle.clone()).collect();
+            old.retain(|handle| !handle.is_empty());
+            old.dedup();
+            for before in old {
+                // One that is also about something else stays.
+                let others = self.0.parts.store.requests_of_handle(&channel.id, &before).unwrap_or_default();
+                let all = others.iter().all(|id| notices.iter().any(|notice| notice.request_id == *id));
+                if all && let Err(error) = telegram::delete(record, secret.as_deref().unwrap_or_default(), &before).await {
+                    tracing::debug!(%error, "an older message stays");
+                }
+            }
+        }
+        Ok(handle)
     }
 
     async fn show(
@@ -297,14 +489,47 @@ impl Reach {
         Ok(handle)
     }
 
-    /// What is shown although nobody waits for it any more is taken back.
-    async fn take_back(&self) -> Result<(), Fault> {
-        let stale = self.blocking(|reach| Ok(reach.0.parts.store.stale_handles()?)).await?;
-        for (channel, handle) in stale {
-            self.0.desktop.close(&handle).await;
-            self.blocking(move |reach| Ok(reach.0.parts.store.forget_handle(&channel, &handle)?)).await?;
+    /// What is shown although nobody waits for it any more is taken back: closed, or edited to say what became of it.
+    async fn take_back(&self, channel: Option<&ChannelRow>, id: &str, handle: &str) -> Result<(), Fault> {
+        let record = channel.and_then(|channel| Record::read(&channel.record));
+        match record {
+            Some(record) if record.kind == ChannelType::Telegram => {
+                let text = self.became(&record, id, handle).await?;
+                let edited = match self.secret(&record) {
+                    Ok(token) => {
+                        telegram::edit(&record, token.as_deref().unwrap_or_default(), handle, &text).await
+                    }
+                    Err(error) => Err(error),
+                };
+                // Its buttons count for nothing either way.
+                if let Err(error) = edited {
+                    tracing::info!(channel = id, %error, "a message was not edited");
+                }
+            }
+            Some(record) if record.kind != ChannelType::Desktop => {}
+            _ => self.0.desktop.close(handle).await,
         }
-        Ok(())
+        let (id, handle) = (id.to_owned(), handle.to_owned());
+        self.blocking(move |reach| Ok(reach.0.parts.store.forget_handle(&id, &handle)?)).await
+    }
+
+    /// What a message said, and what became of it.
+    async fn became(&self, record: &Record, id: &str, handle: &str) -> Result<String, Fault> {
+        let lang = self.0.parts.settings.languages().people;
+        let (id, handle) = (id.to_owned(), handle.to_owned());
+        let items: Vec<Item> = self
+            .blocking(move |reach| {
+                let ids = reach.0.parts.store.told_under(&id, &handle)?;
+                let prompts = reach.0.parts.inbox.questions()?.prompts();
+                Ok(ids.iter().filter_map(|id| prompts.get(&RequestId::parse(id).ok()?)).collect())
+            })
+            .await?;
+        let end = ended(&items).get(lang).to_owned();
+        if items.is_empty() {
+            return Ok(end);
+        }
+        let words = said(&items, self.privacy(record), lang, &self.0.parts.redactor, None);
+        Ok(format!("{}\n\n{end}", words.text()))
     }
 
     /// A button of a notification was pressed.
@@ -349,9 +574,10 @@ impl Reach {
         quiet.until(now, &jiff::tz::TimeZone::system())
     }
 
-    async fn drop(&self, ids: Vec<i64>) -> Result<i64, Fault> {
+    async fn drop(&self, ids: Vec<i64>) -> Result<Option<i64>, Fault> {
+        self.0.pace.forget(&ids);
         self.blocking(move |reach| Ok(reach.0.parts.store.drop_notices(ids)?)).await?;
-        Ok(i64::MAX)
+        Ok(None)
     }
 
     async fn looked_up(&self, notices: Vec<NoticeRow>) -> Result<Vec<(NoticeRow, Option<Item>)>, Fault> {
@@ -368,7 +594,7 @@ impl Reach {
         .await
     }
 
-    async fn blocking<T: Send + 'static>(
+    pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {

@@ -1,14 +1,14 @@
 //! What a channel is told, at the level of privacy a person chose for it. Redacted here, whoever calls (security T15):
 //! text that left this computer cannot be taken back.
 
-use chatos_prompts::Item;
-use chatos_tool::{Lang, Redactor};
-use chatos_wire::card::{CardRisk, PromptCard, plain};
+use chatos_prompts::{Item, Status};
+use chatos_tool::{Lang, Redactor, Text};
+use chatos_wire::card::{CardRisk, PromptCard, is_invisible, plain};
 use chatos_wire::channel::Privacy;
 use serde_json::Value;
 
 /// Most characters of a command or a path.
-const MOST: usize = 300;
+pub(crate) const MOST: usize = 300;
 
 /// A notice in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +25,14 @@ impl Said {
     }
 }
 
-/// The notice about these questions.
-pub(crate) fn said(items: &[Item], privacy: Privacy, lang: Lang, redactor: &Redactor) -> Said {
+/// The notice about these questions. `whole` stands in place of the command or path where it can be approved.
+pub(crate) fn said(
+    items: &[Item],
+    privacy: Privacy,
+    lang: Lang,
+    redactor: &Redactor,
+    whole: Option<&str>,
+) -> Said {
     let count = items.len();
     let zh = lang == Lang::Zh;
     let needs = if zh {
@@ -44,7 +50,7 @@ pub(crate) fn said(items: &[Item], privacy: Privacy, lang: Lang, redactor: &Reda
         ([item], Privacy::Tool) => plainly(needs, deed(item, zh)),
         ([item], Privacy::Title) => plainly(title(item, lang), who(item, zh)),
         ([item], Privacy::Full) => {
-            let thing = redactor.trimmed(&thing(item), MOST);
+            let thing = whole.map_or_else(|| redactor.trimmed(&thing(item), MOST), str::to_owned);
             let parts = [thing, who(item, zh)].into_iter().filter(|part| !part.is_empty());
             plainly(title(item, lang), parts.collect::<Vec<_>>().join("\n"))
         }
@@ -53,12 +59,27 @@ pub(crate) fn said(items: &[Item], privacy: Privacy, lang: Lang, redactor: &Reda
     }
 }
 
+/// What became of these questions, for a message that is left standing.
+pub(crate) fn ended(items: &[Item]) -> Text {
+    let outcome = |item: &Item| match (&item.answer, item.effect.is_some()) {
+        (Some(answer), true) if answer.status == Status::Ok => Text::fixed("✓ Approved", "✓ 已同意"),
+        (Some(answer), false) if answer.status == Status::Ok => Text::fixed("✓ Answered", "✓ 已回答"),
+        (Some(answer), _) if answer.status == Status::Canceled => Text::fixed("✗ Rejected", "✗ 已拒绝"),
+        (Some(_), _) => Text::fixed("No longer open", "已结束"),
+        (None, _) => Text::fixed("Put off", "已推迟"),
+    };
+    match items {
+        [item] => outcome(item),
+        _ => Text::fixed("No longer open", "已结束"),
+    }
+}
+
 /// How risky a question is; what the host knows nothing of is not called harmless.
 pub(crate) fn risk(item: &Item) -> CardRisk {
     card(item).map_or(CardRisk::Medium, |card| card.risk)
 }
 
-fn card(item: &Item) -> Option<PromptCard> {
+pub(crate) fn card(item: &Item) -> Option<PromptCard> {
     serde_json::from_value(item.card.clone()?).ok()
 }
 
@@ -109,7 +130,8 @@ fn project(item: &Item) -> Option<String> {
 /// The command or the path itself. Arguments of tools are not among it.
 fn thing(item: &Item) -> String {
     let text = |key: &str| item.prompt.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    text("command").or_else(|| text("path")).map(plain).unwrap_or_default()
+    let seen = |c: char| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c };
+    text("command").or_else(|| text("path")).unwrap_or_default().chars().map(seen).collect()
 }
 
 /// Several questions: who asks, if it is one, and where.

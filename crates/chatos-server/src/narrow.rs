@@ -120,6 +120,7 @@ mod tests {
             ("POST", "/api/v1/channels"),
             ("PATCH", "/api/v1/channels/x"),
             ("DELETE", "/api/v1/channels/x"),
+            ("POST", "/api/v1/channels/x/connect"),
             ("POST", "/api/v1/channels/x/test"),
             ("POST", "/api/v1/presence"),
             ("PUT", "/api/v1/grants"),

@@ -139,6 +139,7 @@ fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
         let mut copy = Connection::open(&partial)?;
         copy_pages(source, &mut copy)?;
         sign_nobody_in(&copy)?;
+        forget_tokens(&copy)?;
         let verdict: String = copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
             return Err(StoreError::new(StoreErrorKind::Corrupt, format!("the copy is damaged: {verdict}")));
@@ -163,6 +164,15 @@ fn copy(source: &Connection, target: &Path) -> Result<Backup, StoreError> {
     };
     let bytes = finish().map_err(|e| io_error("finish a backup", target, &e))?;
     Ok(Backup { path: target.to_owned(), bytes })
+}
+
+/// Nobody answers anything with what a copy knew; one of before that table has none.
+fn forget_tokens(copy: &Connection) -> Result<(), StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'answer_tokens')";
+    if copy.query_row(sql, [], |row| row.get(0))? {
+        copy.execute("DELETE FROM answer_tokens", [])?;
+    }
+    Ok(())
 }
 
 /// Copies what the source shows at this moment. Without the read transaction every commit of somebody

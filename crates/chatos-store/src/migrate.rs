@@ -54,6 +54,11 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
     Migration { version: 29, name: "browsers", sql: include_str!("migrations/0029_browsers.sql") },
+    Migration {
+        version: 28,
+        name: "answer_tokens",
+        sql: include_str!("migrations/0028_answer_tokens.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.

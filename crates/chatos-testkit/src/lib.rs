@@ -6,10 +6,12 @@
 
 mod client;
 mod model;
+mod ntfy;
 mod process;
 mod random;
 mod receiver;
 mod skip;
+mod telegram;
 mod terminal;
 mod wait;
 mod wire;
@@ -17,10 +19,12 @@ pub mod zips;
 
 pub use client::{McpClient, McpEra};
 pub use model::{Script, ScriptedModel};
+pub use ntfy::Ntfy;
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;
 pub use receiver::{Received, Receiver};
 pub use skip::{SKIPPED_FILE, skipped};
+pub use telegram::{BOT_TOKEN, BotMessage, Telegram};
 pub use terminal::Terminal;
 pub use wait::eventually;
 pub use wire::{Answer, Wire};

@@ -11,6 +11,8 @@ use serde_json::Value;
 /// Something that was posted.
 #[derive(Debug, Clone)]
 pub struct Received {
+    /// `POST`, usually.
+    pub method: String,
     /// The path that was posted to, with its query.
     pub path: String,
     /// Names in lower case.
@@ -91,11 +93,20 @@ impl Drop for Receiver {
     }
 }
 
-fn serve(stream: TcpStream, says: &AtomicU16, kept: &Mutex<Vec<Received>>) -> std::io::Result<()> {
+fn serve(mut stream: TcpStream, says: &AtomicU16, kept: &Mutex<Vec<Received>>) -> std::io::Result<()> {
+    let request = read_request(&stream)?;
+    kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+    let status = says.load(Ordering::Relaxed);
+    write!(stream, "HTTP/1.1 {status} Said\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}")
+}
+
+/// One request, read to its end.
+pub(crate) fn read_request(stream: &TcpStream) -> std::io::Result<Received> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -107,9 +118,5 @@ fn serve(stream: TcpStream, says: &AtomicU16, kept: &Mutex<Vec<Received>>) -> st
     let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or_default();
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let body = String::from_utf8_lossy(&body).into_owned();
-    kept.lock().unwrap_or_else(PoisonError::into_inner).push(Received { path, headers, body });
-    let status = says.load(Ordering::Relaxed);
-    let mut stream = stream;
-    write!(stream, "HTTP/1.1 {status} Said\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}")
+    Ok(Received { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }

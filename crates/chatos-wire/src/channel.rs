@@ -17,6 +17,20 @@ words! {
         Webhook = "webhook",
         Slack = "slack",
         Discord = "discord",
+        /// A bot of Telegram, in the chat of the person who pressed Start.
+        Telegram = "telegram",
+    }
+}
+
+words! {
+    /// What may be answered from a channel.
+    Answering {
+        /// Nothing: it only tells.
+        None = "none",
+        /// A question may be rejected or put off.
+        Reject = "reject",
+        /// Also approved: a command of low or medium risk that was told whole.
+        Direct = "direct",
     }
 }
 
@@ -43,6 +57,8 @@ words! {
         Failing = "failing",
         /// This computer has no desktop to tell.
         Unavailable = "unavailable",
+        /// Nobody pressed Start in its chat yet.
+        Waiting = "waiting",
     }
 }
 
@@ -71,12 +87,32 @@ pub struct ChannelView {
     pub min_risk: CardRisk,
     /// Addresses of this computer and its network are meant.
     pub on_my_network: bool,
+    /// What may be answered from there.
+    pub answer: Answering,
+    /// Who pressed Start, by the name they have there.
+    pub person: Option<String>,
+    /// How a person connects their chat, while that is waited for.
+    pub connect: Option<ChannelConnect>,
     pub paused: bool,
     pub state: ChannelState,
     /// What went wrong last.
     pub problem: Option<String>,
     /// When it was told last.
     pub last_sent_at: Option<String>,
+}
+
+/// How a person connects their chat with a channel: the link, or the words to send to the bot. Good once.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChannelConnect {
+    /// The bot, by its name.
+    pub bot: String,
+    /// Opens the chat with a Start button.
+    pub url: String,
+    /// What Start sends; may be typed as well.
+    pub text: String,
+    /// Until when it is good.
+    pub expires_at: String,
 }
 
 /// A channel to be.
@@ -86,9 +122,10 @@ pub struct NewChannel {
     #[serde(rename = "type")]
     pub kind: ChannelType,
     pub name: String,
-    /// `https://…`; an ntfy address ends with the topic.
+    /// `https://…`; an ntfy address ends with the topic. Telegram needs none unless you have a Bot API server of your own.
+    #[serde(default)]
     pub url: String,
-    /// The access token of ntfy, or the key that signs a webhook; kept as a secret.
+    /// The token of a Telegram bot, the access token of ntfy, or the key that signs a webhook; kept as a secret.
     #[serde(default)]
     pub secret: Option<String>,
     /// How much it is told; `tool` when absent.
@@ -102,6 +139,9 @@ pub struct NewChannel {
     pub min_risk: Option<CardRisk>,
     #[serde(default)]
     pub on_my_network: bool,
+    /// What may be answered from there; `none` when absent.
+    #[serde(default)]
+    pub answer: Option<Answering>,
 }
 
 /// What is changed about a channel; what is absent stays.
@@ -116,6 +156,8 @@ pub struct ChannelPatch {
     pub delay: Option<u32>,
     #[serde(default)]
     pub min_risk: Option<CardRisk>,
+    #[serde(default)]
+    pub answer: Option<Answering>,
 }
 
 /// Whether a person is at a page; then other channels keep silent.

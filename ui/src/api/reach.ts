@@ -21,6 +21,11 @@ export class ReachApi {
     return this.http.patch(at(id), patch);
   }
 
+  /** Makes a code with which a chat is connected. */
+  connect(id: string): Promise<ChannelView> {
+    return this.http.post(at(id, '/connect'), {});
+  }
+
   test(id: string): Promise<ChannelView> {
     return this.http.post(at(id, '/test'), {});
   }

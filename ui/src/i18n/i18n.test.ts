@@ -66,7 +66,7 @@ describe('dictionaries', () => {
   test('Chinese texts are Chinese, but for commands, names and signs', () => {
     const same = new Map(leaves(en).map(([path, value]) => [path, text(value)]));
     const untranslated = leaves(zh).filter(([path, value]) => text(value) === same.get(path));
-    const allowed = /^(chatos |http|SQLite|Node\.js|v\d|English|中文)|^(ntfy|Webhook|Slack|Discord)$/;
+    const allowed = /^(chatos |http|SQLite|Node\.js|v\d|English|中文)|^(ntfy|Webhook|Slack|Discord|Telegram)$/;
     expect(untranslated.filter(([, value]) => !allowed.test(text(value)))).toEqual([]);
   });
 

@@ -3880,6 +3880,9 @@ export interface components {
             minRisk: components["schemas"]["CardRisk"];
             /** @description Addresses of this computer and its network are meant. */
             onMyNetwork: boolean;
+            answer: components["schemas"]["Answering"];
+            person?: string | null;
+            connect?: components["schemas"]["ChannelConnect"] | null;
             paused: boolean;
             state: components["schemas"]["ChannelState"];
             /** @description What went wrong last. */
@@ -3888,11 +3891,13 @@ export interface components {
             lastSentAt?: string | null;
         };
         /** @description How a channel is reached. */
-        ChannelType: ("slack" | "discord") | "desktop" | "ntfy" | "webhook";
+        ChannelType: ("slack" | "discord") | "desktop" | "ntfy" | "webhook" | "telegram";
+        Answering: "none" | "reject" | "direct";
+        ChannelConnect: { bot: string; url: string; text: string; expiresAt: string };
         /** @description How much a channel is told. */
         Privacy: "count" | "tool" | "title" | "full";
         /** @description How a channel fares. */
-        ChannelState: ("ok" | "paused") | "failing" | "unavailable";
+        ChannelState: ("ok" | "paused") | "failing" | "unavailable" | "waiting";
         /** @description A channel to be. */
         NewChannel: {
             type: components["schemas"]["ChannelType"];
@@ -3921,11 +3926,13 @@ export interface components {
             minRisk?: components["schemas"]["CardRisk"] | null;
             /** @default false */
             onMyNetwork?: boolean;
+            answer?: components["schemas"]["Answering"] | null;
         };
         /** @description What is changed about a channel; what is absent stays. */
         ChannelPatch: {
             /** @default null */
             paused?: boolean | null;
+            answer?: components["schemas"]["Answering"] | null;
             /** @default null */
             privacy?: components["schemas"]["Privacy"] | null;
             /** @default null */

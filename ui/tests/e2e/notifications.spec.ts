@@ -122,6 +122,75 @@ test('a channel is added, tested, told, paused and removed', async ({ ownHost, o
   await row.waitFor({ state: 'detached' });
 });
 
+/** As much of a Bot API as connecting a chat needs; `start` is what somebody writes to the bot. */
+async function bot(): Promise<{ url: string; start: (text: string) => void; sent: { text: string }[] }> {
+  const sent: { text: string }[] = [];
+  const updates: object[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (part: Buffer) => (body += part.toString()));
+    request.on('end', () => {
+      const method = request.url?.split('/').at(-1);
+      const given = JSON.parse(body) as { text: string; offset?: number };
+      if (method === 'sendMessage') sent.push(given);
+      const result = {
+        getMe: { id: 1, is_bot: true, username: 'my_chatos_bot' },
+        sendMessage: { message_id: sent.length },
+        getUpdates: given.offset === undefined ? updates : [],
+      }[method ?? ''];
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: true, result: result ?? true }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const start = (text: string) => {
+    const from = { id: 42, is_bot: false, first_name: 'Anna', username: 'anna' };
+    updates.push({ update_id: 7, message: { message_id: 1, date: 0, text, from, chat: { id: 42, type: 'private' } } });
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, start, sent };
+}
+
+test('a Telegram chat is connected, allowed to answer after a plain warning, and changed', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const telegram = await bot();
+  const page = await open({ host, at: '#/settings/notifications', bypassCSP: true, expectConsole: /422/ });
+  await page.getByRole('button', { name: 'Add channel' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Kind').selectOption('telegram');
+  await dialog.getByLabel('Name').fill('My phone');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByText('Please fill this in').waitFor();
+  await dialog.getByLabel('Token of your bot').fill('4711:token-of-a-bot-0123456789');
+  await dialog.getByLabel('Own server').fill(telegram.url);
+  await dialog.getByRole('checkbox').check();
+  await dialog.getByLabel('Answers from there').selectOption('direct');
+  await dialog.getByText(/Whoever holds your unlocked phone/).waitFor();
+  expect(await dialog.getByLabel('What it says').inputValue()).toBe('full');
+  expect(await violations(page)).toEqual([]);
+  await keep(page, 'notifications-telegram-add');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+
+  await page.getByRole('dialog', { name: 'Connect My phone' }).waitFor();
+  const words = await page.locator('code', { hasText: '/start ' }).innerText();
+  expect(await page.getByRole('link', { name: 'Open Telegram' }).getAttribute('href')).toBe(`https://t.me/my_chatos_bot?start=${words.slice('/start '.length)}`);
+  await keep(page, 'notifications-telegram-connect');
+  telegram.start(words);
+  const row = page.locator('[data-channel]').filter({ hasText: 'My phone' });
+  await row.getByText('Anna @anna').waitFor();
+  await page.getByRole('dialog', { name: 'Connect My phone' }).waitFor({ state: 'detached' });
+  await row.getByText('can reject, snooze and approve commands').waitFor();
+  await expect.poll(() => telegram.sent.length).toBe(1);
+  await keep(page, 'notifications-telegram');
+  expect(await violations(page)).toEqual([]);
+
+  await row.getByRole('button', { name: 'Change…' }).click();
+  await page.getByRole('dialog').getByLabel('Answers from there').selectOption('none');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await row.getByText('can reject').waitFor({ state: 'detached' });
+  await row.getByRole('button', { name: 'Send a test' }).click();
+  await expect.poll(() => telegram.sent.length).toBe(2);
+});
+
 test('the page reads well in Chinese, in the dark and on a narrow window', async ({ ownHost, open }) => {
   const host = await ownHost();
   const { url } = await receiver();
@@ -136,5 +205,9 @@ test('the page reads well in Chinese, in the dark and on a narrow window', async
   await page.getByRole('button', { name: '添加渠道' }).click();
   await page.getByRole('dialog').getByLabel('类型').waitFor();
   await keep(page, 'notifications-zh-400-add');
+  await page.getByRole('dialog').getByLabel('类型').selectOption('telegram');
+  await page.getByRole('dialog').getByLabel('可在那里回答').selectOption('direct');
+  await page.getByText('持有你已解锁手机的人').waitFor();
+  await keep(page, 'notifications-zh-400-telegram');
   expect(await violations(page)).toEqual([]);
 });

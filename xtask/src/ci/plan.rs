@@ -19,8 +19,13 @@ use crate::{npm, process};
 /// Folders with a `package-lock.json` that building needs.
 const NODE_FOLDERS: [&str; 2] = ["ui", "plugins/tests"];
 /// Those of programs by others that tests run; large, and needed late.
-const PEER_FOLDERS: [&str; 4] =
-    ["tests/mcp-servers", "tests/mcp-peers", "tests/model-peers", "tests/agent-peers"];
+const PEER_FOLDERS: [&str; 5] = [
+    "tests/mcp-servers",
+    "tests/mcp-peers",
+    "tests/model-peers",
+    "tests/agent-peers",
+    "tests/reach-peers",
+];
 /// Where clippy and rustdoc work while the build has the usual folder.
 const LINT_DIR: &str = "target/lint";
 
@@ -158,6 +163,20 @@ pub(crate) fn steps() -> Vec<Step> {
                 |cx| {
                     let chatos = chatos(cx)?;
                     let mut npm = process::command("npm", &cx.workspace.path("tests/model-peers"));
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![npm])
+                },
+            )
+        },
+        Step {
+            count: Some(count::node),
+            ..small(
+                "reach",
+                "servers and senders of notifications by others with the real binary",
+                &["peer-packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let mut npm = process::command("npm", &cx.workspace.path("tests/reach-peers"));
                     npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
                     Ok(vec![npm])
                 },

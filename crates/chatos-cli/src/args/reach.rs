@@ -1,6 +1,6 @@
 //! `chatos reach`.
 
-use chatos_wire::channel::{ChannelType, Privacy};
+use chatos_wire::channel::{Answering, ChannelType, Privacy};
 use clap::{Args, Subcommand};
 
 /// What `chatos reach` can do.
@@ -10,6 +10,13 @@ pub(crate) enum Reach {
     List,
     /// Add a channel; its key, if it has one, is read from standard input
     Add(ReachAdd),
+    /// Change how much a channel is told, when, and what may be answered from there
+    Change(ReachChange),
+    /// Connect a Telegram channel with your chat: shows a link, and waits until you pressed Start
+    Connect {
+        /// Channel ID or name
+        channel: String,
+    },
     /// Send a test
     Test {
         /// Channel ID or name
@@ -35,15 +42,17 @@ pub(crate) enum Reach {
 /// What `chatos reach add` is told.
 #[derive(Debug, Args)]
 pub(crate) struct ReachAdd {
-    /// ntfy, webhook, slack or discord
+    /// ntfy, telegram, webhook, slack or discord
     #[arg(value_name = "TYPE")]
     pub kind: ChannelType,
-    /// Address; of ntfy with the topic, as in `https://ntfy.sh/my-topic`
-    pub url: String,
+    /// Address; of ntfy with the topic, as in `https://ntfy.sh/my-topic`. Telegram needs none, unless you have a Bot API
+    /// server of your own
+    pub url: Option<String>,
     /// Name you know it by
     #[arg(long)]
     pub name: Option<String>,
-    /// Read its key from standard input: the access token of ntfy, or the key that signs a webhook
+    /// Read its key from standard input: the token of a Telegram bot (always read), the access token of ntfy, or the key
+    /// that signs a webhook
     #[arg(long)]
     pub key: bool,
     /// How much it is told: count, tool, title or full
@@ -55,4 +64,23 @@ pub(crate) struct ReachAdd {
     /// The address is on this computer or its network
     #[arg(long)]
     pub on_my_network: bool,
+    /// What may be answered from ntfy or Telegram: none, reject (also snooze) or direct (also approve)
+    #[arg(long, default_value = "none")]
+    pub answer: Answering,
+}
+
+/// What `chatos reach change` is told.
+#[derive(Debug, Args)]
+pub(crate) struct ReachChange {
+    /// Channel ID or name
+    pub channel: String,
+    /// How much it is told: count, tool, title or full
+    #[arg(long)]
+    pub privacy: Option<Privacy>,
+    /// Tell it only of what waits longer than this, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=3600))]
+    pub delay: Option<u32>,
+    /// What may be answered from there: none, reject (also snooze) or direct (also approve; needs `full`)
+    #[arg(long)]
+    pub answer: Option<Answering>,
 }

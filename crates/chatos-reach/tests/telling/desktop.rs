@@ -11,17 +11,17 @@ use futures_util::StreamExt;
 use serde_json::json;
 use zbus::{Connection, MessageStream};
 
-use crate::place::Place;
+use crate::place::{Place, until};
 
 /// A bus of its own; ended when dropped.
-struct Bus {
+pub(crate) struct Bus {
     process: Child,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Bus {
     /// `None`: this machine has no `dbus-daemon`.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let mut command = child("dbus-daemon");
         command.args(["--session", "--nofork", "--nopidfile", "--print-address"]).stdout(Stdio::piped());
         let mut process = command.spawn().ok()?;
@@ -112,17 +112,6 @@ impl Service {
 
 async fn press(bus: &Connection, number: u32, action: &str) {
     bus.emit_signal(None::<&str>, PATH, NAME, "ActionInvoked", &(number, action)).await.unwrap();
-}
-
-/// Looks again and again until it is so.
-async fn until(what: &str, mut so: impl FnMut() -> bool) {
-    for _ in 0..4_000 {
-        if so() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("never happened: {what}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,7 +39,7 @@ async fn a_burst_is_one_notice_and_the_next_waits_half_a_minute() {
     assert_eq!(receiver.received().len(), 1);
     assert_eq!(receiver.received()[0].json()["count"], 10);
     let channel = place.reach.list().await.unwrap().items[1].id.clone();
-    let patch = ChannelPatch { paused: None, privacy: None, delay: Some(0), min_risk: None };
+    let patch = ChannelPatch { paused: None, privacy: None, delay: Some(0), min_risk: None, answer: None };
     place.reach.change(&channel, &patch).await.unwrap();
     place.ask("One more?");
     place.after(5).await;

@@ -2,6 +2,9 @@
 //! test's own.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
+mod answers;
+mod daemons;
 mod desktop;
+mod hanging;
 mod http;
 mod place;

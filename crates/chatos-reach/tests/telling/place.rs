@@ -2,16 +2,40 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use chatos_events::{Events, Lifetime, Notices};
 use chatos_inbox::{Inbox, InboxParts};
 use chatos_paths::StateDir;
+use chatos_prompts::Clock;
 use chatos_reach::{Reach, ReachParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, KeyPlace, OpenOptions, Secrets, StateKey, Store, now_ms};
 use chatos_tool::{Lang, Redactor};
-use chatos_wire::channel::{ChannelType, NewChannel, Privacy};
+use chatos_testkit::{BOT_TOKEN, Telegram};
+use chatos_wire::channel::{Answering, ChannelType, NewChannel, Privacy};
 use serde_json::{Value, json};
+
+/// Time goes by when the test says so; the clock on the wall may be set apart from it.
+#[derive(Default)]
+pub(crate) struct Time {
+    goes: AtomicI64,
+    set: AtomicI64,
+}
+
+impl Clock for Time {
+    fn now_ms(&self) -> i64 {
+        self.goes.load(Ordering::SeqCst) + self.set.load(Ordering::SeqCst)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.goes.load(Ordering::SeqCst).unsigned_abs())
+    }
+
+    fn boot_id(&self) -> String {
+        "this start".to_owned()
+    }
+}
 
 pub(crate) struct Place {
     pub(crate) reach: Reach,
@@ -20,10 +44,10 @@ pub(crate) struct Place {
     pub(crate) settings: Settings,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) life: Lifetime,
-    clock: Arc<AtomicI64>,
+    clock: Arc<Time>,
     bus: Option<String>,
     parts: Arc<dyn Fn(Option<String>) -> Reach + Send + Sync>,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Place {
@@ -56,7 +80,7 @@ impl Place {
             life: life.clone(),
             serving: true,
         });
-        let clock = Arc::new(AtomicI64::new(now_ms()));
+        let clock = Arc::new(Time { goes: AtomicI64::new(now_ms()), ..Time::default() });
         let redactor = Arc::new(Redactor::new());
         let secrets = Secrets::new(store.clone(), &key, audit.clone(), events.clone());
         let parts = {
@@ -64,7 +88,7 @@ impl Place {
                 (store.clone(), settings.clone(), inbox.clone(), life.clone());
             let (clock, redactor) = (Arc::clone(&clock), Arc::clone(&redactor));
             move |bus| {
-                let clock = Arc::clone(&clock);
+                let clock: Arc<dyn Clock> = Arc::clone(&clock) as _;
                 Reach::new(ReachParts {
                     store: store.clone(),
                     settings: settings.clone(),
@@ -75,13 +99,13 @@ impl Place {
                     inbox: inbox.clone(),
                     life: life.clone(),
                     bus,
-                    now: Arc::new(move || clock.load(Ordering::SeqCst)),
+                    clock,
                 })
             }
         };
         let reach = parts(bus.clone());
         let parts = Arc::new(parts);
-        Self { reach, inbox, store, settings, redactor, life, clock, bus, parts, _dir: dir }
+        Self { reach, inbox, store, settings, redactor, life, clock, bus, parts, dir }
     }
 
     /// A new host on this state, as after a kill: nothing is remembered but what is on the disk.
@@ -90,13 +114,28 @@ impl Place {
         self
     }
 
+    /// Where it is on the disk.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.dir.path()
+    }
+
     pub(crate) fn now(&self) -> i64 {
-        self.clock.load(Ordering::SeqCst)
+        self.clock.now_ms()
+    }
+
+    /// Somebody sets the clock on the wall.
+    pub(crate) fn set_clock(&self, seconds: i64) {
+        self.clock.set.fetch_add(seconds * 1000, Ordering::SeqCst);
+    }
+
+    /// Time goes by, and nothing is done yet.
+    pub(crate) fn wait(&self, seconds: i64) {
+        self.clock.goes.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
 
     /// Time goes by, and what is due is done.
     pub(crate) async fn after(&self, seconds: i64) {
-        self.clock.fetch_add(seconds * 1000, Ordering::SeqCst);
+        self.wait(seconds);
         self.reach.step().await.unwrap();
     }
 
@@ -120,8 +159,83 @@ impl Place {
             delay: None,
             min_risk: None,
             on_my_network: true,
+            answer: None,
         };
         self.reach.add(&new).await.unwrap().id
+    }
+
+    /// A channel that may answer, told everything.
+    pub(crate) async fn answering(
+        &self,
+        kind: ChannelType,
+        url: String,
+        secret: Option<&str>,
+        answer: Answering,
+    ) -> String {
+        let new = NewChannel {
+            kind,
+            name: "mine".to_owned(),
+            url,
+            secret: secret.map(str::to_owned),
+            privacy: Some(Privacy::Full),
+            delay: Some(0),
+            min_risk: None,
+            on_my_network: true,
+            answer: Some(answer),
+        };
+        self.reach.add(&new).await.unwrap().id
+    }
+
+    /// A bot whose chat with user 42 is connected.
+    pub(crate) async fn bot(&self, telegram: &Telegram, answer: Answering) -> String {
+        let id = self.answering(ChannelType::Telegram, telegram.url(), Some(BOT_TOKEN), answer).await;
+        let connect = self.reach.list().await.unwrap().items.pop().unwrap().connect.unwrap();
+        telegram.say(42, &connect.text);
+        until("the chat is connected", || telegram.messages().len() == 1).await;
+        id
+    }
+
+    /// Asks for a command as the shell does; gives the id.
+    pub(crate) fn ask_command(&self, command: &str, sandbox: &str) -> String {
+        let material = json!({ "v": 2, "kind": "command", "tool": "run_shell_command", "command": {
+            "text": command, "cwd": { "path": "/work" }, "shell": "/bin/sh", "env": [], "network": false,
+            "findings": [], "sandbox": { "level": sandbox },
+        }});
+        let payload = json!({
+            "owner": "host:shell_runner",
+            "prompt": { "kind": "file_change_confirm", "title": "Run this command?", "command": command,
+                "cwd": ".", "message": "- commands are asked about" },
+            "effect": { "name": "command", "material": material },
+        });
+        let asked = self.inbox.questions().unwrap().request(&payload, "api", Lang::En).unwrap();
+        self.clock.goes.fetch_max(now_ms(), Ordering::SeqCst);
+        asked["requestId"].as_str().unwrap().to_owned()
+    }
+
+    /// The question as everybody sees it.
+    pub(crate) fn show(&self, id: &str) -> Value {
+        self.inbox.questions().unwrap().show(id, Lang::En).unwrap()
+    }
+
+    /// Why presses were refused, oldest first.
+    pub(crate) fn refusals(&self) -> Vec<String> {
+        self.audited("answer_refused", "reason")
+    }
+
+    /// One field of the audit records of a kind.
+    pub(crate) fn audited(&self, kind: &str, field: &str) -> Vec<String> {
+        let folder = self.dir.path().join("state/audit");
+        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect();
+        let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let kinds = records.filter(|record| record.to_string().contains(&format!("\"{kind}\"")));
+        kinds
+            .filter_map(|record| {
+                let at = record.get(field).or_else(|| record.get("fields").and_then(|fields| fields.get(field)));
+                at.and_then(Value::as_str).map(str::to_owned)
+            })
+            .collect()
     }
 
     /// Asks; gives the id.
@@ -135,7 +249,7 @@ impl Place {
         let asked =
             self.inbox.questions().unwrap().request(&json!({ "prompt": prompt }), "api", Lang::En).unwrap();
         // The question has its own clock; the test's goes on from there.
-        self.clock.fetch_max(now_ms(), Ordering::SeqCst);
+        self.clock.goes.fetch_max(now_ms(), Ordering::SeqCst);
         asked["requestId"].as_str().unwrap().to_owned()
     }
 
@@ -152,4 +266,15 @@ impl Drop for Place {
         self.inbox.close();
         self.store.close();
     }
+}
+
+/// Looks again and again until it is so.
+pub(crate) async fn until(what: &str, mut so: impl FnMut() -> bool) {
+    for _ in 0..4_000 {
+        if so() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("never happened: {what}");
 }

@@ -1,5 +1,5 @@
-//! Where a person is told of questions, over HTTP (inbox §5.1): list, add, change, test, remove; and whether they are at
-//! a page.
+//! Where a person is told of questions, over HTTP (inbox §5.1): list, add, change, connect, test, remove; and whether they
+//! are at a page.
 
 use chatos_wire::channel::{ChannelList, ChannelPatch, ChannelView, NewChannel, PresenceOrder};
 use chatos_wire::status::{Done, Empty};
@@ -16,6 +16,7 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/channels", "Add a channel", create);
     routes.patch("/api/v1/channels/{id}", "Pause or change a channel", change);
     routes.delete("/api/v1/channels/{id}", "Remove a channel with its key", remove);
+    routes.post("/api/v1/channels/{id}/connect", "Make a code with which a chat is connected", connect);
     routes.post("/api/v1/channels/{id}/test", "Send a test", test);
     routes.post("/api/v1/presence", "A page is in use, or went out of sight", present);
 }
@@ -39,6 +40,14 @@ async fn change(
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     blocking(&app, move |host| host.reach().remove(&id)).await?;
     Ok(Done { ok: true })
+}
+
+async fn connect(
+    app: App,
+    _: Caller,
+    (Path(id), _): (Path<String>, Body<Empty>),
+) -> Result<ChannelView, ApiError> {
+    Ok(app.host().reach().connect(&id).await?)
 }
 
 async fn test(

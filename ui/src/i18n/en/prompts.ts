@@ -302,6 +302,8 @@ export const prompts = {
       'person:api': 'through the API',
       'person:client': 'in the connected client',
       'person:link:desktop': 'on the desktop',
+      'person:link:ntfy': 'through ntfy',
+      'person:link:telegram': 'in Telegram',
       'host:timeout': 'because it timed out',
       'host:orphan': 'because nobody was waiting for it anymore',
       'host:abort': 'because whoever asked has stopped',

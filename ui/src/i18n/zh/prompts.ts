@@ -302,6 +302,8 @@ export const prompts: typeof source = {
       'person:api': '通过 API',
       'person:client': '在所连接的客户端中',
       'person:link:desktop': '在桌面通知中',
+      'person:link:ntfy': '通过 ntfy',
+      'person:link:telegram': '在 Telegram 中',
       'host:timeout': '因为超时',
       'host:orphan': '因为已没有人在等待',
       'host:abort': '因为提问方已停止',
