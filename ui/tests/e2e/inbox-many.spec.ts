@@ -122,12 +122,15 @@ test('what a rule answered is in the history, with the way to its change and to 
   await dialog.getByRole('link', { name: 'Show change and undo' }).click();
   await page.getByRole('heading', { level: 1, name: 'Changes' }).waitFor();
   await page.locator('[data-change]').first().click();
-  await page.getByRole('button', { name: 'Undo' }).first().click();
-  await page.getByRole('dialog').getByRole('button', { name: /Undo/ }).click();
+  await page.getByRole('button', { name: 'Undo…' }).first().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo 1 file' }).click();
   await expect.poll(() => readFileSync(join(host.home, 'notes.txt'), 'utf8')).toBe('one\n');
 });
 
 const HOSTILE = ['<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>', '\u202etxt.exe\u2066 \u200b', '\u001b[31mred\u001b[0m \u0007', 'line one\nline two\r\nline three\u2028four', '[x](javascript:window.hacked=1) ![y](http://127.0.0.1:9/z.png)'];
+
+/** Signs that steer a terminal, turn the direction of text, or are not seen. */
+const HIDDEN = ['\u0007', '\u001b', '\u200b', '\u202a', '\u202b', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'];
 
 test('hostile texts of a card are letters: nothing runs, loads, moves or hides', async ({ ownHost, open }) => {
   const host = await ownHost();
@@ -149,7 +152,7 @@ test('hostile texts of a card are letters: nothing runs, loads, moves or hides',
     const article = page.locator(`article[data-open="${id}"]`);
     expect(await article.locator('img, script, iframe, a[href^="javascript"]').count(), id).toBe(0);
     const shown = await article.innerText();
-    expect(shown, id).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u0007\u001b]/);
+    expect(HIDDEN.filter((sign) => shown.includes(sign)), id).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1), id).toBe(true);
     expect(await page.locator('*').count(), id).toBeLessThan(3_000);
   }

@@ -3,7 +3,6 @@
 //! (inbox §10.3).
 
 use std::path::Path;
-use std::time::Duration;
 
 use chatos_testkit::{McpClient, McpEra, Random, RunningHost, Sandbox, Script, eventually};
 use rustix::process::Signal;
@@ -176,7 +175,7 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     let mut host = Some(scene.serve());
     let mut waiting = Some(scene.ask(host.as_ref().unwrap(), asker, key));
     let id = open_question(host.as_ref().unwrap(), &[]);
-    let mut kill = |host: &mut Option<RunningHost>, waiting: &mut Option<Waiting>| match victim {
+    let kill = |host: &mut Option<RunningHost>, waiting: &mut Option<Waiting>| match victim {
         Victim::Host => host.take().unwrap().kill(),
         Victim::Asker => {
             if let Some(Waiting::Client(client)) = waiting {
@@ -189,26 +188,25 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     };
     let select: &[&str] = if asker == Asker::Run { &["--select", "once"] } else { &[] };
     let args = [&["prompts", "answer", &id, "--ok", "--json"], select].concat();
-    let mut acknowledged = false;
-    match moment {
+    let acknowledged = match moment {
         Moment::Shown => {
             kill(&mut host, &mut waiting);
             let answered = scene.sandbox().run(&args);
-            acknowledged = answered.status == 0;
             if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
                 assert_eq!(answered.code(), "asker_gone", "{key}: {answered:?}");
             }
+            answered.status == 0
         }
         Moment::Answering => {
             let mut command = scene.sandbox().command(&args);
             let mut terminal =
                 command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
-            std::thread::sleep(Duration::from_millis(random.below(120)));
+            pass_time(host.as_ref().unwrap(), random.below(80));
             if victim == Victim::Surface {
                 terminal.kill().unwrap();
             }
             kill(&mut host, &mut waiting);
-            acknowledged = terminal.wait().unwrap().success();
+            terminal.wait().unwrap().success()
         }
         Moment::Answered => {
             let shown = host.as_ref().unwrap().ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
@@ -220,11 +218,11 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
             let path = format!("/api/v1/prompts/{id}/response");
             let answered = host.as_ref().unwrap().ask("POST", &path, Some(&body));
             assert_eq!(answered.status, 200, "{key}: {}", answered.text());
-            acknowledged |= true;
-            std::thread::sleep(Duration::from_millis(random.below(60)));
+            pass_time(host.as_ref().unwrap(), random.below(30));
             kill(&mut host, &mut waiting);
+            true
         }
-    }
+    };
     let host = host.unwrap_or_else(|| scene.serve());
     settle(scene, &host, waiting, &id, key);
     // One question, one answer, whatever happened to those around it.
@@ -247,6 +245,13 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
         assert_eq!(done, 1, "{key}: an approved call is made: {item}");
     }
     host.stop();
+}
+
+/// So many requests later: a moment that is another one each time.
+fn pass_time(host: &RunningHost, requests: u64) {
+    for _ in 0..requests {
+        drop(host.try_ask("GET", "/api/v1/status", None));
+    }
 }
 
 /// Goes on with everything that waits: runs are continued, what is still open is approved, what is uncertain did work.
