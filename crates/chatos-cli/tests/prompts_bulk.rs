@@ -176,11 +176,13 @@ fn lists_are_filtered_and_counted_by_the_host() {
     host.stop();
 }
 
+/// How many questions are being answered when the host is killed.
+const COUNT: usize = 60;
+
 #[test]
 fn a_host_killed_in_the_middle_of_many_answers_leaves_each_answered_or_open() {
     let place = Place::new();
     let host = place.serve();
-    const COUNT: usize = 60;
     for i in 0..COUNT {
         let prompt = json!({ "kind": "choice", "title": format!("Q{i}"), "options": [{ "value": "y" }] });
         let asked = post(&host, "prompts", &json!({ "prompt": prompt, "requestId": format!("many-{i}") }));
@@ -371,7 +373,7 @@ fn rules_from_files_are_refused_when_broken_and_rest_when_they_come_in() {
 
     let done = place.sandbox.run(&["rules", "import", &file("good.json", &good(&|_| {})), "--json"]);
     assert_eq!(done.status, 0, "{done:?}");
-    let kept = &host.ask("GET", "/api/v1/rules", None).json()["rules"][0]["rule"];
+    let kept = host.ask("GET", "/api/v1/rules", None).json()["rules"][0]["rule"].clone();
     assert_eq!((&kept["paused"], &kept["createdBy"]), (&json!(true), &json!("import")), "{kept}");
     // What is written out is what comes in.
     let out = place.sandbox.run(&["rules", "export"]).json();

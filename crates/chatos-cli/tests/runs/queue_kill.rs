@@ -2,10 +2,10 @@
 //! question is lost, nothing is done twice, no answer is taken that nobody waits for, and a run asks no second time
 //! (inbox §10.3).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use chatos_testkit::{McpClient, McpEra, Random, RunningHost, Sandbox, Script, eventually};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::{Stand, last, offered, send, session, until};
@@ -191,22 +191,20 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     let acknowledged = match moment {
         Moment::Shown => {
             kill(&mut host, &mut waiting);
-            let answered = scene.sandbox().run(&args);
+            let answered = scene.sandbox().run_elsewhere(&args, "");
             if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
                 assert_eq!(answered.code(), "asker_gone", "{key}: {answered:?}");
             }
             answered.status == 0
         }
         Moment::Answering => {
-            let mut command = scene.sandbox().command(&args);
-            let mut terminal =
-                command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+            let terminal = Elsewhere::start(scene.sandbox(), &args);
             pass_time(host.as_ref().unwrap(), random.below(80));
             if victim == Victim::Surface {
-                terminal.kill().unwrap();
+                terminal.kill();
             }
             kill(&mut host, &mut waiting);
-            terminal.wait().unwrap().success()
+            terminal.ended() == 0
         }
         Moment::Answered => {
             let shown = host.as_ref().unwrap().ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
@@ -245,6 +243,37 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
         assert_eq!(done, 1, "{key}: an approved call is made: {item}");
     }
     host.stop();
+}
+
+/// A terminal of the person: nobody here started what runs in it.
+struct Elsewhere(PathBuf);
+
+impl Elsewhere {
+    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let place = sandbox.root().join(format!("terminal-{}", args[2]));
+        std::fs::create_dir_all(&place).unwrap();
+        let script = "place=$1; shift; { \"$@\" >/dev/null 2>&1 & echo $! >$place/pid.new; mv $place/pid.new $place/pid; wait $!; echo $? >$place/end.new; mv $place/end.new $place/end; } >/dev/null 2>&1 &";
+        let mut command = sandbox.under("sh");
+        command.args(["-c", script, "sh"]).arg(&place).arg(sandbox.program()).args(args);
+        command.arg("--state-dir").arg(sandbox.state());
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        assert_eq!(sandbox.run_command(command).status, 0);
+        Self(place)
+    }
+
+    fn number(&self, file: &str) -> i32 {
+        eventually("the terminal", || std::fs::read_to_string(self.0.join(file)).ok()?.trim().parse().ok())
+    }
+
+    fn kill(&self) {
+        let pid = Pid::from_raw(self.number("pid")).unwrap();
+        // It may be over already.
+        drop(kill_process(pid, Signal::KILL));
+    }
+
+    fn ended(&self) -> i32 {
+        self.number("end")
+    }
 }
 
 /// So many requests later: a moment that is another one each time.
