@@ -18,6 +18,7 @@ mod readme;
 mod settings;
 mod sizes;
 mod source;
+mod wishes;
 
 use std::path::PathBuf;
 
@@ -81,6 +82,7 @@ fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     findings.extend(leaks::check(workspace, &files)?);
     findings.extend(links::check(workspace, &files)?);
     findings.extend(readme::check(workspace)?);
+    findings.extend(wishes::check(workspace, &files)?);
     let sources = source::product(workspace, &files)?;
     findings.extend(houses::check(&sources, &settings));
     findings.extend(circles::check(&sources, &settings));

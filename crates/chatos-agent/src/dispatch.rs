@@ -266,6 +266,8 @@ struct Call<'a> {
     settings: CallSettings,
     started: Instant,
     waits: Arc<Waits>,
+    /// What the model is told where the person changed the arguments.
+    changed: Option<String>,
 }
 
 impl Dispatcher {
@@ -362,6 +364,7 @@ impl Dispatcher {
             settings,
             started,
             waits: Arc::default(),
+            changed: None,
         };
         let (readable, server) = (resources::are_readable(set, route), route.name.clone());
         // A call holds what every road needs; on the heap it costs its caller a pointer.

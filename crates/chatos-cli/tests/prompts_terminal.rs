@@ -206,3 +206,43 @@ fn watch_answers_each_new_question_here() {
     assert_eq!(terminal.end().0, Some(0), "nothing is asked: an ordinary end");
     drop(host);
 }
+
+#[test]
+fn hostile_texts_of_a_card_are_letters_in_the_terminal() {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let host = sandbox.serve();
+    let long = format!("echo {}", "x".repeat(1 << 20));
+    for (i, text) in [
+        "\u{1b}[2J\u{1b}[31mred\u{1b}]0;title\u{7}",
+        "\u{202e}txt.exe\u{2066}\u{200b}\u{feff}",
+        "one\r\ntwo\u{2028}three\u{85}four\u{8}\u{8}",
+        "<img src=x onerror=alert(1)> \u{9b}31m",
+        &long,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let id = format!("hostile-{i}");
+        let name: String = text.chars().take(200).collect();
+        let prompt = json!({
+            "kind": "file_change_confirm", "title": name, "message": name, "source": name, "path": name,
+            "command": text, "cwd": name, "diff": format!("-{text}\n+{text}\n"),
+        });
+        let asked = host.ask("POST", "/api/v1/prompts", Some(&json!({ "prompt": prompt, "requestId": id })));
+        assert!(asked.status < 300, "{id}: {}", asked.text());
+        let show = ["prompts", "show", id.as_str()];
+        for args in [&show[..], &[&show[..], &["--diff"]].concat(), &["prompts", "list"], &["prompts", "list", "--json"]] {
+            let out = sandbox.run(args);
+            assert_eq!(out.status, 0, "{args:?}: {out:?}");
+            let bad = out.stdout.chars().find(|c| {
+                (c.is_control() && !matches!(c, '\n' | '\t'))
+                    || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+            });
+            // JSON for programs keeps what was written, escaped where it controls a terminal.
+            let json = args.contains(&"--json");
+            let controls = |c: char| c.is_control();
+            assert!(bad.is_none_or(|c| json && !controls(c)), "{args:?}: {bad:?}");
+        }
+    }
+    host.stop();
+}

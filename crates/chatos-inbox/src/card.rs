@@ -32,6 +32,20 @@ pub(crate) fn of(ask: &Ask, store: Option<&Store>) -> PromptCard {
         profile: known.profile,
         sandbox: sandbox(facts),
         group: None,
+        editable: is_editable(&ask.owner, kind, facts),
+    }
+}
+
+/// Whether the asker takes another text than it asked about: commands of the built-in server, and calls of tools that
+/// the run itself asks about.
+fn is_editable(owner: &Owner, kind: &str, facts: &Value) -> bool {
+    match (owner.as_str(), kind) {
+        ("host:shell_tasks", "command") => facts["tool"] == "run_shell_command",
+        ("host:run", "tool_approval") => {
+            let of_others = facts["identity"].as_str().is_some_and(|name| !name.starts_with("builtin:"));
+            of_others && facts["arguments"].as_object().is_some_and(|given| !given.contains_key("sha256"))
+        }
+        _ => false,
     }
 }
 

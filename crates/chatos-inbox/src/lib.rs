@@ -4,6 +4,7 @@
 //! [`Inbox`] is the part of a host: it opens the queue at the first use, asks, waits for verdicts, and follows the
 //! queue while the host runs. The protocol, the log and the rules of answers are `chatos-prompts`.
 
+mod bulk;
 mod card;
 mod doctor;
 mod drafts;
@@ -17,10 +18,12 @@ mod questions;
 mod records;
 mod rules;
 mod seen;
+mod sift;
 mod snooze;
 mod together;
 mod visit;
 
+pub use bulk::BulkReply;
 pub use inbox::{Inbox, InboxParts};
 pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};

@@ -24,7 +24,11 @@ use crate::fault::{
 use crate::query::{before_ms, query};
 use crate::rules::WantedRule;
 use crate::seen::Seen;
+use crate::sift::Sieve;
 use crate::snooze;
+
+/// Longest command or arguments that a person may write instead of what was asked.
+const MAX_EDITED: usize = 32 * 1024;
 
 /// An answer as a surface sends it.
 #[derive(Debug, Clone, Default)]
@@ -136,19 +140,34 @@ impl Questions {
         if wanted.view.as_deref() == Some("snoozed") {
             return self.list_snoozed(lang);
         }
-        let page = self.prompts.list(&query(wanted)?).map_err(|error| query_fault(&error))?;
+        let mut query = query(wanted)?;
+        let sieve = Sieve::of_query(wanted);
         let (snoozed, hidden) = (self.snoozed()?, self.together_hidden());
         let waits = matches!(wanted.view.as_deref(), None | Some("" | "needs_you"));
         let until = |item: &Item| snoozed.get(item.request_id.as_str()).copied();
-        let shown = |item: &&Item| !hidden.contains(item.request_id.as_str());
-        let items = page.items.iter().filter(shown).filter(|item| !waits || until(item).is_none());
-        let items: Vec<Value> = items.map(|item| snooze::listed(item, until(item), lang)).collect();
-        Ok(json!({
+        let shown = |item: &&Item| !hidden.contains(item.request_id.as_str()) && sieve.fits(item);
+        let mut items = Vec::new();
+        let next = loop {
+            let page = self.prompts.list(&query).map_err(|error| query_fault(&error))?;
+            let fitting = page.items.iter().filter(shown).filter(|item| !waits || until(item).is_none());
+            items.extend(fitting.map(|item| snooze::listed(item, until(item), lang)));
+            // A sieve may leave little of a page.
+            if sieve.is_open() || page.next_cursor.is_none() || !items.is_empty() {
+                break page.next_cursor;
+            }
+            query.cursor = page.next_cursor;
+        };
+        let facets = wanted.facets.then(|| self.facets(wanted, &sieve)).transpose()?;
+        let mut list = json!({
             "items": items,
-            "nextCursor": page.next_cursor,
+            "nextCursor": next,
             "counts": self.told_counts(),
             "problems": self.prompts.health().to_json(),
-        }))
+        });
+        if let Some(facets) = facets {
+            list["facets"] = facets;
+        }
+        Ok(list)
     }
 
     /// `GET /prompts/{id}`: the whole item and the lines that did not count.
@@ -282,6 +301,7 @@ impl Questions {
             (None, Some("client")) => Answerer::Person(Surface::Client),
             (None, Some(other)) => return Err(wrong("by", other, "cli or client", " cli 或 client")),
         };
+        self.may_edit(&id, reply, &by)?;
         let served = match &self.store {
             Some(store) => store.prompt(id.as_str())?.is_some(),
             None => false,
@@ -302,6 +322,36 @@ impl Questions {
         };
         let done = self.prompts.respond(&answer).map_err(|error| respond_fault(&error, lang))?;
         Ok(json!({ "ok": true, "mirrored": done.mirrored }))
+    }
+
+    /// What a person wrote instead of what was asked is taken only by an asker that knows of it, and only from a
+    /// person at this computer (inbox §2.4).
+    fn may_edit(&self, id: &RequestId, reply: &PromptReply, by: &Answerer) -> Result<(), Fault> {
+        if reply.response.get("edited").is_none() {
+            return Ok(());
+        }
+        let here = matches!(by, Answerer::Person(Surface::Ui | Surface::Cli | Surface::Api));
+        let item = self.item(id)?;
+        let takes = item.card.is_some_and(|card| card["editable"] == true);
+        let edited = &reply.response["edited"];
+        let fits = match item.effect.as_deref() {
+            Some("command") => edited["command"].as_str().is_some_and(|text| {
+                !text.trim().is_empty() && text.len() <= MAX_EDITED && !text.contains('\0')
+            }),
+            Some("tool_approval") => {
+                edited["arguments"].is_object() && edited.to_string().len() <= MAX_EDITED
+            }
+            _ => false,
+        };
+        if here && takes && fits {
+            return Ok(());
+        }
+        Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("this question cannot be changed before it is approved", "该问题不能修改后再批准"),
+        )
+        .code("not_editable")
+        .hint(Text::fixed("reject it with a note instead", "请改为拒绝并附上备注")))
     }
 
     /// Keeps a text that a question will show only in part; before the question is asked.

@@ -3,6 +3,7 @@
 
 mod past;
 mod tried;
+mod uses;
 mod world;
 
 use chatos_prompts::{Effect, Ruling, Surface};
@@ -87,9 +88,9 @@ impl Inbox {
     }
 
     fn note_use(&self, ruling: &Ruling, effect: &Effect, trace: &Trace) {
-        let (rule, decision) = match ruling {
-            Ruling::Allow { rule, .. } => (rule, "allow"),
-            Ruling::Deny { rule, .. } => (rule, "deny"),
+        let (rule, name, decision) = match ruling {
+            Ruling::Allow { rule, name, .. } => (rule, name, "allow"),
+            Ruling::Deny { rule, name } => (rule, name, "deny"),
             Ruling::Ask => return,
         };
         let mut fields = Map::new();
@@ -98,6 +99,7 @@ impl Inbox {
         fields.insert("identity".to_owned(), effect.material["identity"].clone());
         fields.insert("tool".to_owned(), effect.material["tool"].clone());
         fields.insert("runId".to_owned(), json!(trace.run_id));
+        uses::describe(&mut fields, name, effect, trace);
         self.parts().audit.note("rule_used", fields);
         if let Err(error) = self.parts().store.approval_rule_used(rule, now_ms()) {
             tracing::warn!(%error, "the use of a rule is not counted");
@@ -112,6 +114,7 @@ impl Inbox {
         let through = run.map(|run| crate::questions::through(store, run)).transpose()?.flatten();
         let (risk, _) = card::risk(&effect.name, &effect.material);
         let agent = row.as_ref().map(|row| row.agent_id.as_str());
+        let client = client_of(store, trace.session_id.as_deref())?;
         let call = Call {
             kind: &effect.name,
             facts: &effect.material,
@@ -121,6 +124,7 @@ impl Inbox {
             chat: trace.session_id.as_deref(),
             agent,
             sub: row.as_ref().is_some_and(|row| !row.subagent_id.is_empty()) || trace.sub_agent_id.is_some(),
+            client: client.as_deref(),
         };
         Ok(chatos_rules::decide(&call, &rules, now_ms(), &Computer))
     }
@@ -142,16 +146,29 @@ impl Inbox {
         Ok(json!({ "rules": rules }))
     }
 
+    /// The record of one rule, where it is ours.
+    pub fn rule(&self, id: &str) -> Result<Option<Map<String, Value>>, Fault> {
+        let kept = self.kept_rules()?.into_iter().find(|kept| kept.row.id == id);
+        Ok(kept.and_then(|kept| kept.rule).and_then(|rule| json!(rule).as_object().cloned()))
+    }
+
     /// How many rows are not ours, for the doctor.
     pub fn foreign_rules(&self) -> Result<usize, Fault> {
         Ok(self.kept_rules()?.iter().filter(|kept| kept.rule.is_none()).count())
     }
 
-    /// `POST /rules`: keeps a rule that a person made. An import comes in paused.
-    pub fn add_rule(&self, record: &Value, imported: bool, also_different: bool) -> Result<Value, Fault> {
+    /// `POST /rules`: keeps a rule that a person made at a surface. An import comes in paused.
+    pub fn add_rule(
+        &self,
+        record: &Value,
+        imported: bool,
+        also_different: bool,
+        surface: Surface,
+    ) -> Result<Value, Fault> {
         let mut rule = parse(record)?;
         rule.id = uuid::Uuid::now_v7().to_string();
         rule.created_at = now_ms();
+        rule.created_by = made_by(if imported { None } else { Some(surface) });
         rule.paused |= imported;
         refuse(&rule)?;
         // What rests is compared when it begins to answer.
@@ -196,7 +213,8 @@ impl Inbox {
         lang: Lang,
     ) -> Result<Value, Fault> {
         self.check_link(id, reply, surface)?;
-        let rule = reply.rule.as_ref().map(|wanted| self.rule_with(id, reply, wanted)).transpose()?;
+        let rule =
+            reply.rule.as_ref().map(|wanted| self.rule_with(id, reply, wanted, surface)).transpose()?;
         let mut done = self.questions()?.respond(id, reply, surface, lang)?;
         if let Some(rule) = rule {
             match self.keep_rule(&rule) {
@@ -231,14 +249,23 @@ impl Inbox {
     }
 
     /// The rule of an approval by a person who was shown this very question.
-    fn rule_with(&self, id: &str, reply: &PromptReply, wanted: &WantedRule) -> Result<Rule, Fault> {
+    fn rule_with(
+        &self,
+        id: &str,
+        reply: &PromptReply,
+        wanted: &WantedRule,
+        surface: Surface,
+    ) -> Result<Rule, Fault> {
         let item = self.questions()?.item(&crate::questions::parse(id)?)?;
         let shown = item.shown.is_some() && item.shown == reply.shown;
         let by_person = reply.app.is_none() && reply.by.as_deref() != Some("client");
-        if !shown || !by_person || reply.response["status"] != "ok" {
+        // What the person wrote instead is another thing than what the rule would be about.
+        let as_asked = reply.response.get("edited").is_none();
+        if !shown || !by_person || !as_asked || reply.response["status"] != "ok" {
             return Err(no_rule());
         }
-        let rule = self.rule_of(id, wanted)?;
+        let mut rule = self.rule_of(id, wanted)?;
+        rule.created_by = made_by(Some(surface));
         self.compare_before_keeping(&rule, wanted.also_different, i64::MAX)?;
         Ok(rule)
     }
@@ -282,8 +309,9 @@ impl Inbox {
             chat: None,
             agent: None,
             sub: false,
+            client: None,
         };
-        let scope = Scope { kind, id: place, role: None };
+        let scope = Scope { kind, id: place, role: None, client: None };
         let mut rule = chatos_rules::propose(&call, scope, Some(until), now).ok_or_else(no_rule)?;
         rule.id = uuid::Uuid::now_v7().to_string();
         refuse(&rule)?;
@@ -305,6 +333,7 @@ impl Inbox {
             chat: wanted.chat.as_deref(),
             agent: wanted.agent.as_deref(),
             sub: wanted.role.as_deref() == Some("sub"),
+            client: wanted.client.as_deref(),
         };
         let outcome = chatos_rules::decide(&call, &rules, now_ms(), &Computer);
         let (decision, why, by) = match &outcome.decision {
@@ -352,6 +381,21 @@ impl Inbox {
         let mut fields = Map::new();
         fields.insert("rule".to_owned(), json!(rule));
         self.parts().audit.note(kind, fields);
+    }
+}
+
+/// The name of the other program whose session this is.
+fn client_of(store: &chatos_store::Store, session: Option<&str>) -> Result<Option<String>, Fault> {
+    let Some(id) = session.filter(|id| id.starts_with("cl_")) else { return Ok(None) };
+    Ok(store.client(id)?.map(|client| client.name))
+}
+
+/// Who makes a rule, as its record says it; nobody but a person does, and an import is nobody's.
+fn made_by(surface: Option<Surface>) -> String {
+    match surface {
+        None => "import".to_owned(),
+        Some(Surface::Cli | Surface::Api) => "person:cli".to_owned(),
+        Some(_) => "person:ui".to_owned(),
     }
 }
 

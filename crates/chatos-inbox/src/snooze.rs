@@ -100,7 +100,7 @@ impl Inbox {
         self.tell_counts()
     }
 
-    fn tell_counts(&self) -> Result<(), Fault> {
+    pub(crate) fn tell_counts(&self) -> Result<(), Fault> {
         let counts = self.questions()?.told_counts();
         self.parts().events.publish(HostEvent::PromptCounts(counts));
         Ok(())

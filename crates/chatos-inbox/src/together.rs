@@ -69,6 +69,14 @@ impl Questions {
         ids.map(|(_, id)| self.item(&parse(&id)?)).collect()
     }
 
+    /// A question with those it is asked together with, in their order.
+    pub(crate) fn with_those_asked_together(&self, item: Item) -> Result<Vec<Item>, Fault> {
+        match group_of(&item) {
+            Some(_) if item.answer.is_none() => self.together_items(item.request_id.as_str()),
+            _ => Ok(vec![item]),
+        }
+    }
+
     /// `GET /prompts/{id}/together`: the open questions that are asked with this one, itself among them.
     pub fn together(&self, id: &str, lang: Lang) -> Result<Value, Fault> {
         let items = self.together_items(id)?;

@@ -90,6 +90,18 @@ impl Matter {
 }
 
 impl Matter {
+    /// The command it is about; empty for a change of files.
+    fn command_text(&self) -> &str {
+        self.effect.material["command"]["text"].as_str().unwrap_or_default()
+    }
+
+    /// The same but for the text of its command, which is that of another.
+    fn with_command_of(&self, other: &Self) -> Effect {
+        let mut effect = self.effect.clone();
+        effect.material["command"]["text"] = other.effect.material["command"]["text"].clone();
+        effect
+    }
+
     /// Everything of it is shown, and its risk is not high.
     fn is_plain(&self) -> bool {
         let (risk, _) = card::risk(&self.effect.name, &self.effect.material);
@@ -147,6 +159,9 @@ pub struct Consent {
     /// Nobody was asked: the person's rule of this name allows it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_rule: Option<String>,
+    /// What the person made of the command before approving it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited: Option<String>,
     /// The text that a command is run as, where a rule answered for it.
     #[serde(skip)]
     #[schemars(skip)]
@@ -174,7 +189,17 @@ impl Consent {
             request_id: Some(agreed.request_id.as_str().to_owned()),
             remark: remark.map(str::to_owned),
             by_rule: None,
+            edited: None,
             run_as: None,
+        }
+    }
+
+    /// What the model reads first where the person changed the call.
+    pub fn changed_line(&self, lang: Lang) -> String {
+        match (&self.edited, lang) {
+            (None, _) => String::new(),
+            (Some(text), Lang::En) => format!("The person changed the call to: {text}\n\n"),
+            (Some(text), Lang::Zh) => format!("用户将该调用改为：{text}\n\n"),
         }
     }
 
@@ -195,35 +220,58 @@ pub async fn agree<T, F>(cx: &CallCx, look: impl Fn() -> F) -> Result<(Consent, 
 where
     F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
 {
+    agree_or_edit(cx, |_| look()).await
+}
+
+/// As [`agree`], for a command that the person may write anew: `look` looks at that one then. It is done at once where
+/// nothing but its text differs from what was asked; where it would cost more or is confined otherwise, it is asked
+/// about once more (inbox §2.4).
+pub async fn agree_or_edit<T, F>(
+    cx: &CallCx,
+    look: impl Fn(Option<String>) -> F,
+) -> Result<(Consent, Approval, T), ToolError>
+where
+    F: Future<Output = Result<(Option<Matter>, T), ToolError>>,
+{
     let mut changed = None;
-    let mut group = gathered(cx, &look).await?;
+    let mut edited: Option<String> = None;
+    let mut group = gathered(cx, || look(None)).await?;
     if group.is_none() {
         // It asks by itself, or nobody: about the world as the calls before it left it.
         cx.in_turn().await?;
     }
     for attempt in 0..ATTEMPTS {
-        let (matter, ready) = look().await?;
+        let (matter, ready) = look(edited.clone()).await?;
         let Some(matter) = matter else {
             cx.in_turn().await?;
-            return Ok((Consent::default(), Approval::unasked(Unasked::NotWanted), ready));
+            let consent = Consent { edited, ..Consent::default() };
+            return Ok((consent, Approval::unasked(Unasked::NotWanted), ready));
         };
         match cx.unless_stopped(cx.queue.rule_on(&matter.effect, &cx.trace)).await? {
             Ruling::Ask => {}
             Ruling::Allow { name, run_as, .. } => {
                 cx.in_turn().await?;
-                let consent = Consent { by_rule: Some(name), run_as, ..Consent::default() };
+                let consent = Consent { by_rule: Some(name), edited, run_as, ..Consent::default() };
                 return Ok((consent, Approval::unasked(Unasked::ByRule), ready));
             }
             Ruling::Deny { name, .. } => return Err(denied_by(&name)),
         }
         let agreed = ask(cx, &matter, changed.take(), attempt > 0, group.take()).await?;
         cx.in_turn().await?;
+        let written = agreed.edited().filter(|text| *text != matter.command_text());
+        if let Some(text) = written {
+            edited = Some(text.to_owned());
+        }
         // The world as it is now decides, not as it was when the question was put.
-        let (now, ready) = look().await?;
+        let (now, ready) = look(edited.clone()).await?;
         let Some(now) = now else { continue };
-        match person::use_approval(cx, &agreed, &matter.effect, &now.effect).await? {
-            Some(approval) => return Ok((Consent::of(&agreed), approval, ready)),
-            None => changed = Some(matter.effect.difference(&now.effect)),
+        let as_asked = if written.is_some() { now.with_command_of(&matter) } else { now.effect.clone() };
+        match person::use_approval(cx, &agreed, &matter.effect, &as_asked).await? {
+            Some(approval) => {
+                return Ok((Consent { edited, ..Consent::of(&agreed) }, approval, ready));
+            }
+            None if written.is_some() => changed = Some(rewritten(cx)),
+            None => changed = Some(difference(cx, &matter.effect, &now.effect)),
         }
     }
     Err(ToolError::new(
@@ -254,10 +302,25 @@ where
     cx.unless_stopped(cx.while_person(member.gather(asks, touches))).await
 }
 
+/// What is different now, in a line for the person.
+fn difference(cx: &CallCx, before: &Effect, now: &Effect) -> String {
+    let lang = if cx.people == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
+    before.difference(now).line(lang)
+}
+
+/// What the person wrote is confined or judged otherwise than what was asked.
+fn rewritten(cx: &CallCx) -> String {
+    let text = Text::fixed(
+        "You changed the command, and with it the risk or what confines it. Look at it once more.",
+        "你修改了命令，其风险或沙箱条件也随之改变，请再确认一次。",
+    );
+    text.get(cx.people).to_owned()
+}
+
 async fn ask(
     cx: &CallCx,
     matter: &Matter,
-    changed: Option<effect::Difference>,
+    changed: Option<String>,
     again: bool,
     group: Option<Place>,
 ) -> Result<person::Agreed, ToolError> {
@@ -266,8 +329,7 @@ async fn ask(
         deed.title(None, None).unwrap_or_else(|| Text::fixed("Approve this change?", "同意这项更改？"));
     let mut message = matter.message.get(cx.people).to_owned();
     if let Some(changed) = changed {
-        let lang = if cx.people == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
-        message = format!("{}\n{message}", changed.line(lang));
+        message = format!("{changed}\n{message}");
     }
     let mut prompt = json!({
         "kind": "file_change_confirm",

@@ -297,6 +297,13 @@ pub struct Agreed {
     pub recorded: bool,
 }
 
+impl Agreed {
+    /// The command that the person wrote instead of the one that was asked about.
+    pub fn edited(&self) -> Option<&str> {
+        self.response.get("edited")?.get("command")?.as_str()
+    }
+}
+
 /// Uses a person's yes for what would happen `now`, when that is what was `asked`. `None`: it is another thing
 /// by now, and the approval stays unused.
 pub async fn use_approval(

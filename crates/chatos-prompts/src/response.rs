@@ -297,6 +297,10 @@ fn extras(
         if map.get("withoutSeeing") == Some(&Value::Bool(true)) {
             full.insert("withoutSeeing".into(), true.into());
         }
+        // What the person wrote instead of what was asked (inbox §2.4); whether it may, the inbox has looked at.
+        if let Some(edited @ Value::Object(_)) = map.get("edited") {
+            full.insert("edited".into(), edited.clone());
+        }
         return;
     }
     if let Some(Value::Bool(declined)) = map.get("declined") {

@@ -33,6 +33,8 @@ pub struct Call<'a> {
     pub agent: Option<&'a str>,
     /// The call is a subagent's.
     pub sub: bool,
+    /// The other program that calls, as it names itself.
+    pub client: Option<&'a str>,
 }
 
 impl Call<'_> {
@@ -218,7 +220,8 @@ fn scope(rule: &Rule, call: &Call<'_>) -> Result<(), &'static str> {
         ScopeKind::Everywhere => true,
     };
     let role = rule.scope.role.as_deref().is_none_or(|role| (role == "sub") == call.sub);
-    if here && role { Ok(()) } else { Err("scope") }
+    let client = rule.scope.client.as_deref().is_none_or(|name| call.client == Some(name));
+    if here && role && client { Ok(()) } else { Err("scope") }
 }
 
 fn arguments(rule: &Rule, call: &Call<'_>) -> Result<(), &'static str> {

@@ -29,6 +29,8 @@ pub struct Past {
     pub agent: Option<String>,
     /// The call was a subagent's.
     pub sub: bool,
+    /// The other program that called.
+    pub client: Option<String>,
     /// The person said yes to it, not no.
     pub approved: bool,
     /// When it was answered, in milliseconds since 1970.
@@ -47,6 +49,7 @@ impl Past {
             chat: self.chat.as_deref(),
             agent: self.agent.as_deref(),
             sub: self.sub,
+            client: self.client.as_deref(),
         }
     }
 

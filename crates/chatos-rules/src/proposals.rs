@@ -108,8 +108,8 @@ pub fn proposals(past: &[Past], rules: &[Rule], now: i64, world: &dyn World) -> 
         let chat = calls.first().and_then(|first| first.chat.clone());
         let chat = chat.filter(|chat| calls.iter().all(|call| call.chat.as_deref() == Some(chat)));
         let scope = match chat {
-            Some(id) => Scope { kind: ScopeKind::Chat, id, role: None },
-            None => Scope { kind: ScopeKind::Project, id: project, role: None },
+            Some(id) => Scope { kind: ScopeKind::Chat, id, role: None, client: None },
+            None => Scope { kind: ScopeKind::Project, id: project, role: None, client: None },
         };
         let Some(rule) = rule_of(&shape, &calls, scope, now) else { continue };
         if !check(&rule, now).is_empty() {

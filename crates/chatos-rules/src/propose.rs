@@ -26,6 +26,7 @@ pub fn propose(call: &Call<'_>, scope: Scope, until: Option<i64>, now: i64) -> O
         until,
         paused: false,
         note: String::new(),
+        created_by: String::new(),
         created_at: now,
     };
     match call.kind {

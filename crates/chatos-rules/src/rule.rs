@@ -42,6 +42,9 @@ pub struct Scope {
     /// `main` or `sub`: only in chats, or only as subagent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// Only calls of the other program that calls itself so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 /// How an argument is compared.
@@ -182,6 +185,9 @@ pub struct Rule {
     pub paused: bool,
     #[serde(default)]
     pub note: String,
+    /// Who made it, set by the host: a person at a surface, or `import`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub created_by: String,
     /// Milliseconds since 1970, set by the host.
     #[serde(default)]
     pub created_at: i64,
@@ -226,19 +232,22 @@ pub fn check(rule: &Rule, now: i64) -> Vec<Fault> {
 }
 
 fn scope(rule: &Rule, faults: &mut Vec<Fault>) {
-    let Scope { kind, id, role } = &rule.scope;
+    let Scope { kind, id, role, client } = &rule.scope;
     let fits = match kind {
         ScopeKind::Everywhere => id.is_empty(),
         ScopeKind::Project => id.starts_with('/') && id.len() > 1,
         _ => !id.is_empty(),
     };
     let known = role.as_deref().is_none_or(|role| matches!(role, "main" | "sub"));
-    if !fits || !known {
+    let named = |name: &str| {
+        !name.trim().is_empty() && name.len() <= MAX_PATTERN && !name.chars().any(char::is_control)
+    };
+    if !fits || !known || !client.as_deref().is_none_or(named) {
         faults.push(fault(
             "/scope",
             "scope_unknown",
-            "run, chat, agent or project with its id, or everywhere without one; role main or sub",
-            "run、chat、agent 或 project 须带 id，everywhere 不带；role 为 main 或 sub",
+            "run, chat, agent or project with its id, or everywhere without one; role main or sub; client a name",
+            "run、chat、agent 或 project 须带 id，everywhere 不带；role 为 main 或 sub；client 为名称",
         ));
     }
 }

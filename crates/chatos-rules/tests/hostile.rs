@@ -63,7 +63,7 @@ fn rule(commands: Vec<CommandRule>, join: RuleJoin) -> Rule {
         id: "r".into(),
         name: "rule".into(),
         effect: Effect::Allow,
-        scope: Scope { kind: ScopeKind::Project, id: "/p".into(), role: None },
+        scope: Scope { kind: ScopeKind::Project, id: "/p".into(), role: None, client: None },
         server: "builtin:shell_tasks".into(),
         tool: "run_shell_command".into(),
         args: vec![],
@@ -74,6 +74,7 @@ fn rule(commands: Vec<CommandRule>, join: RuleJoin) -> Rule {
         until: Some(2_000),
         paused: false,
         note: String::new(),
+        created_by: String::new(),
         created_at: 1,
     }
 }
@@ -101,6 +102,7 @@ fn asked(facts: &Value, rules: &[Rule], high_risk: bool) -> Decision {
         chat: None,
         agent: None,
         sub: false,
+        client: None,
     };
     decide(&call, rules, 1_000, &Computer).decision
 }
@@ -370,6 +372,62 @@ const TRICKS: &[&str] = &[
     "l\\s",
     "ls \u{7f}",
     "ls \"it's\"",
+    // Spaces, letters and signs that look like others, and encodings that something may undo.
+    "git\u{a0}status",
+    "git\u{3000}status",
+    "git\u{2009}status",
+    "git\u{1680}status",
+    "ｇｉｔ status",
+    "gіt status",
+    "lѕ",
+    "l\u{301}s",
+    "GIT status",
+    "git Status",
+    "git stat\u{ad}us",
+    "git status\u{2060}",
+    "git status\u{200b}",
+    "\u{feff}git status",
+    "git status；rm x",
+    "git status＆＆ rm x",
+    "git%20status",
+    "git status%0arm x",
+    "git status%3Brm x",
+    "\\x6c\\x73",
+    "\\154\\163",
+    "\\u006c\\u0073",
+    "git status\\nrm x",
+    "git $'status'",
+    "git 'status;rm x'",
+    "git \"status\nrm x\"",
+    "git status ''",
+    "git status \"\"",
+    // More of what runs others, and of what is written or read beside the words.
+    "doas ls",
+    "su -c ls",
+    "setsid ls",
+    "unshare ls",
+    "chroot . ls",
+    "stdbuf -o0 ls",
+    "parallel ls",
+    "flock x ls",
+    "strace ls",
+    "git status 2>&1",
+    "git status >&2",
+    "git status <&-",
+    "npm test 2>/dev/null",
+    "exec 3<x; git status",
+    "git --no-pager log",
+    "git log --all",
+    "git status --",
+    "ls ''",
+    "ls a/..",
+    "ls ./../x",
+    "cat -",
+    "cat a -",
+    "wc -l a",
+    "cat a | wc -l &",
+    "cat a | wc -l;",
+    "cat a |\nwc -l",
 ];
 
 #[test]
@@ -467,6 +525,7 @@ fn the_floor_and_the_surroundings_are_above_every_rule() {
             chat: None,
             agent: None,
             sub: false,
+            client: None,
         };
         assert!(matches!(decide(&call, &rules, 1_000, &Computer).decision, Decision::Ask { .. }), "{kind}");
     }
@@ -479,6 +538,7 @@ fn the_floor_and_the_surroundings_are_above_every_rule() {
         chat: None,
         agent: None,
         sub: false,
+        client: None,
     };
     assert!(matches!(
         decide(&app, &rules, 1_000, &Computer).decision,
@@ -581,7 +641,11 @@ fn deny_beats_ask_beats_allow_and_time_ends_a_rule_in_both_directions() {
         Rule { until: Some(i64::MAX), ..allow.clone() },
         Rule { shell: None, ..allow.clone() },
         Rule { scope: Scope { role: Some("sub".into()), ..allow.scope.clone() }, ..allow.clone() },
-        Rule { scope: Scope { kind: ScopeKind::Run, id: "another".into(), role: None }, ..allow.clone() },
+        Rule { scope: Scope { client: Some("codex".into()), ..allow.scope.clone() }, ..allow.clone() },
+        Rule {
+            scope: Scope { kind: ScopeKind::Run, id: "another".into(), role: None, client: None },
+            ..allow.clone()
+        },
     ] {
         assert!(matches!(decision(std::slice::from_ref(&broken)), Decision::Ask { .. }), "{broken:?}");
     }

@@ -41,6 +41,7 @@ fn past(id: usize, kind: &str, mut facts: Value, approved: bool, at: i64) -> Pas
         chat: Some(format!("chat{}", id % 3)),
         agent: Some("a".to_owned()),
         sub: false,
+        client: None,
         approved,
         at,
     }
@@ -153,7 +154,8 @@ fn a_refusal_elsewhere_is_shown_and_one_in_the_same_place_is_named() {
     elsewhere.facts["root"]["path"] = json!("/other");
     elsewhere.facts["command"]["cwd"]["path"] = json!("/other");
     let here = command(2, "npm test", true, NOW - 8);
-    let scope = chatos_rules::Scope { kind: ScopeKind::Project, id: "/p".to_owned(), role: None };
+    let scope =
+        chatos_rules::Scope { kind: ScopeKind::Project, id: "/p".to_owned(), role: None, client: None };
     let rule = propose(&here.call(), scope, Some(NOW + DAY), NOW).unwrap();
     let found = backtest(&rule, &[elsewhere.clone(), here.clone()], NOW, &Computer);
     assert_eq!((found.same, found.different, found.still_asked), (1, 1, 0));
@@ -203,12 +205,12 @@ proptest! {
         let made = of.get(&past);
         let (kind, id) =
             if chat { (ScopeKind::Chat, made.chat.clone().unwrap()) } else { (ScopeKind::Project, "/p".to_owned()) };
-        let scope = chatos_rules::Scope { kind, id, role: None };
+        let scope = chatos_rules::Scope { kind, id, role: None, client: None };
         let Some(rule) = propose(&made.call(), scope, Some(NOW + DAY), NOW) else { return Ok(()) };
         let found = backtest(&rule, &past, NOW, &Computer);
         // By hand: every past call decided by this one rule, or by one that holds everywhere.
         let wide = Rule {
-            scope: chatos_rules::Scope { kind: ScopeKind::Everywhere, id: String::new(), role: None },
+            scope: chatos_rules::Scope { kind: ScopeKind::Everywhere, id: String::new(), role: None, client: None },
             ..rule.clone()
         };
         let allows = |rule: &Rule, one: &Past| {

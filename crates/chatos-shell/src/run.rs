@@ -159,6 +159,7 @@ impl Looked {
 }
 
 /// What a call says about the command it wants.
+#[derive(Clone)]
 pub(super) struct Wanted {
     pub(super) command: String,
     pub(super) cwd: String,
@@ -174,23 +175,30 @@ impl Shop {
     pub(super) async fn prepare(
         &self,
         cx: &CallCx,
-        wanted: Wanted,
+        mut wanted: Wanted,
     ) -> Result<Prepared, (ToolError, Option<Box<Denied>>)> {
         let plain = |error: ToolError| (error, None);
         command::refuse_variables(&wanted.env).map_err(plain)?;
         let denied = Mutex::new(None);
         // Looked at again after an answer: the directory, the shell, the boundary as they are then.
-        let look = || {
-            let looked = self.look_around(cx, &wanted).and_then(|looked| {
+        let look = |edited: Option<String>| {
+            let wanted = match edited {
+                Some(command) => &Wanted { command, ..wanted.clone() },
+                None => &wanted,
+            };
+            let looked = self.look_around(cx, wanted).and_then(|looked| {
                 let known = Some(Box::new(looked.denied()));
                 *denied.lock().unwrap_or_else(PoisonError::into_inner) = known;
-                Ok((self.matter(cx, &wanted, &looked)?, looked))
+                Ok((self.matter(cx, wanted, &looked)?, looked))
             });
             std::future::ready(looked)
         };
-        let agreed = consent::agree(cx, look).await;
+        let agreed = consent::agree_or_edit(cx, look).await;
         let known = denied.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (consent, approval, looked) = agreed.map_err(|error| (error, known))?;
+        if let Some(edited) = &consent.edited {
+            wanted.command.clone_from(edited);
+        }
         let Looked { mut shell, dir, terms, mut checked } = looked;
         if consent.run_as.is_some() {
             // Nothing of its grammar is used that shells read in different ways.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod bulk;
 mod desk;
 mod form;
 pub mod input;
@@ -113,8 +114,16 @@ async fn list(desk: &Desk, output: &Output, wanted: &PromptsList) -> Result<Exit
         PromptsList { snoozed: true, .. } => "snoozed",
         _ => "needs_you",
     };
-    let filters =
-        [("runId", &wanted.run), ("source", &wanted.source), ("kind", &wanted.kind), ("q", &wanted.query)];
+    let filters = [
+        ("runId", &wanted.run),
+        ("source", &wanted.source),
+        ("kind", &wanted.kind),
+        ("q", &wanted.query),
+        ("agent", &wanted.agent),
+        ("project", &wanted.folder),
+        ("client", &wanted.client),
+        ("risk", &wanted.risk),
+    ];
     let mut whole = json!({ "items": [] });
     let mut cursor: Option<String> = None;
     let most = wanted.limit as usize;

@@ -93,6 +93,9 @@ pub struct PromptCard {
     /// The questions it is asked together with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<CardGroup>,
+    /// The person may change the command or the arguments before approving.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub editable: bool,
 }
 
 /// Where a question stands among those of the same model answer.

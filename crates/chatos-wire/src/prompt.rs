@@ -19,6 +19,114 @@ pub struct PromptList {
     pub counts: PromptCounts,
     /// What is wrong with the log.
     pub problems: PromptHealth,
+    /// With `facets=true`: how many open questions there are of each agent, project, client, chat, risk, kind and
+    /// source, each as if the other filters stayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facets: Option<BTreeMap<String, Vec<PromptFacet>>>,
+}
+
+/// A value that questions are told apart by.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PromptFacet {
+    pub value: String,
+    pub count: u64,
+}
+
+/// Which open questions an order is about; what is absent holds nothing back.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PromptFilter {
+    pub agent: Option<String>,
+    /// The folder, or its last part.
+    pub project: Option<String>,
+    /// Another program, as it names itself.
+    pub client: Option<String>,
+    /// The id of the chat.
+    pub chat: Option<String>,
+    /// `low`, `medium` or `high`.
+    pub risk: Option<String>,
+    /// What it decides (`command`, `file_change`, `tool_approval`), or the kind of its form.
+    pub kind: Option<String>,
+    pub source: Option<String>,
+    /// Words in title, command, path and names.
+    pub q: Option<String>,
+    /// Those that are put off instead of those that are not.
+    pub snoozed: Option<bool>,
+}
+
+/// Which questions: these, or all that fit.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BulkSelect {
+    pub ids: Option<Vec<String>>,
+    pub filter: Option<PromptFilter>,
+}
+
+/// What is done with many questions at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BulkAction {
+    /// At most 500 of one kind, none of high risk, all of each shown.
+    Approve,
+    Reject,
+    Snooze,
+    /// Results are acknowledged.
+    Read,
+}
+
+/// What one decision would be about.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BulkLook {
+    pub select: BulkSelect,
+    pub action: BulkAction,
+}
+
+/// What one decision would answer.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct BulkPreview {
+    pub items: Vec<BulkItem>,
+    pub excluded: Vec<BulkLeft>,
+    /// Over the action and what each of them shows.
+    pub digest: String,
+}
+
+/// A question that would be answered.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct BulkItem {
+    pub id: String,
+    pub title: String,
+    /// The command or the path.
+    pub about: String,
+    pub kind: Option<String>,
+    pub risk: Option<String>,
+    pub shown: Option<String>,
+}
+
+/// A question that would not.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct BulkLeft {
+    pub id: String,
+    pub reason: String,
+    /// The same in words.
+    pub message: String,
+}
+
+/// One decision about many questions.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BulkOrder {
+    pub select: BulkSelect,
+    pub action: BulkAction,
+    /// As the preview gave it; where any of it changed since, nothing is answered.
+    pub digest: String,
+    pub remark: Option<String>,
+    /// With `snooze`: a moment to come.
+    pub until: Option<String>,
+    /// `cli`; otherwise known from the connection.
+    pub by: Option<String>,
+    /// The process that answers; no program answers what it asked itself.
+    pub pid: Option<u32>,
 }
 
 /// What waits.
@@ -211,6 +319,18 @@ pub struct PromptQuery {
     pub cursor: Option<String>,
     /// At most so many, 1 to 200.
     pub limit: Option<usize>,
+    /// Only questions of this agent, by its name.
+    pub agent: Option<String>,
+    /// Only questions about this folder: its path, or its last part.
+    pub project: Option<String>,
+    /// Only questions of this other program, by its name.
+    pub client: Option<String>,
+    /// Only questions of this chat, by its id.
+    pub chat: Option<String>,
+    /// Low, medium or high.
+    pub risk: Option<String>,
+    /// Counts what waits by each of these as well.
+    pub facets: bool,
 }
 
 /// Ids such as `..` cannot travel in a path; here they can.

@@ -137,6 +137,41 @@ pub struct TryRules {
     pub chat: Option<String>,
     /// In chats (`main`) or as a subagent (`sub`).
     pub role: Option<String>,
+    /// The other program that would call, by its name.
+    pub client: Option<String>,
+}
+
+/// What rules answered of late, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RuleUses {
+    pub uses: Vec<RuleUse>,
+}
+
+/// A question that nobody was asked, because a rule answered it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleUse {
+    /// The number of its audit record.
+    pub seq: u64,
+    pub at: String,
+    pub rule: String,
+    /// The rule's name as it was then.
+    pub name: String,
+    /// The rule is still there and answers.
+    pub active: bool,
+    /// `allow` or `deny`.
+    pub decision: String,
+    /// What the question would have been called.
+    pub title: String,
+    /// The command or the path.
+    pub about: String,
+    pub tool: String,
+    /// The folder, by its real path.
+    pub project: Option<String>,
+    pub run_id: Option<String>,
+    pub session_id: Option<String>,
+    /// The changed file below the folder, where that is what it did: `changes` knows it.
+    pub path: Option<String>,
 }
 
 /// What the rules would say.

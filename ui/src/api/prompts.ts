@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { AgentExplanation, AnsweredTogether, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RulesTried, TryRules } from '../protocol/wire';
+import type { AgentExplanation, AnsweredTogether, BulkAction, BulkPreview, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RuleUses, RulesTried, TryRules } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'snoozed' | 'results' | 'history' | 'all';
@@ -91,6 +91,21 @@ export class PromptsApi {
   answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
     const [path, options] = at(id, '/together');
     return this.http.post(path, { shown, accepted, ...(remark.trim() === '' ? {} : { remark }) }, options);
+  }
+
+  /** What one decision about these would answer, with the digest over all of it. */
+  bulkPreview(ids: string[], action: BulkAction): Promise<BulkPreview> {
+    return this.http.post(`${BASE}/bulk/preview`, { select: { ids }, action });
+  }
+
+  /** That decision, if they still are what was shown. */
+  bulk(ids: string[], action: BulkAction, digest: string, remark: string): Promise<AnsweredTogether> {
+    return this.http.post(`${BASE}/bulk`, { select: { ids }, action, digest, ...(remark.trim() === '' ? {} : { remark: remark.trim() }) }, { timeoutMs: 120_000 });
+  }
+
+  /** What rules answered of late. */
+  ruleUses(): Promise<RuleUses> {
+    return this.http.get(`${RULES}/uses`);
   }
 
   rules(): Promise<RuleList> {

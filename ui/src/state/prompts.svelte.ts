@@ -1,11 +1,10 @@
 // The queue of prompts on this page: counts, lists kept current by events, open forms, the hub, and
 // what is said about new arrivals.
 
-import { type ApiError, toApiError } from '../api/error';
 import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
 import type { PromptsShown } from '../api/prompts';
-import type { AnsweredTogether, PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
+import type { AnsweredTogether, BulkPreview, PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import { PromptForm } from './prompts/form.svelte';
 import { History } from './prompts/history.svelte';
 import { type PromptItem, readItem } from './prompts/item';
@@ -134,20 +133,17 @@ export class Prompts {
     if (this.query !== '') void this.found.ensure(0);
   }
 
-  /** The same answer for several questions, one after the other, each with the digest of what was shown of it. Gives
-      those that were not answered, with why. */
-  async answerAll(items: PromptItem[], status: 'ok' | 'canceled', remark: string): Promise<{ item: PromptItem; why: ApiError }[]> {
-    const left: { item: PromptItem; why: ApiError }[] = [];
-    for (const item of items) {
-      const response = { status, ...(remark.trim() === '' ? {} : { remark: remark.trim() }) };
-      try {
-        await this.#api.respond(item.id, response, item.shown);
-        this.answered(item.id);
-      } catch (thrown) {
-        left.push({ item, why: toApiError(thrown) });
-      }
-    }
-    return left;
+  /** What one decision about several questions would answer, with the host's digest over all of it. */
+  preview(items: PromptItem[], action: 'approve' | 'reject'): Promise<BulkPreview> {
+    return this.#api.bulkPreview(items.map((item) => item.id), action);
+  }
+
+  /** The same answer for several questions, if they still are what was shown. Gives those that were not answered, with
+      why. */
+  async answerAll(items: PromptItem[], action: 'approve' | 'reject', digest: string, remark: string): Promise<{ id: string; message: string }[]> {
+    const { done, skipped } = await this.#api.bulk(items.map((item) => item.id), action, digest, remark);
+    done.forEach((id) => this.answered(id));
+    return skipped;
   }
 
   /** Is told of new pending prompts; the answer stops it. */
@@ -235,7 +231,7 @@ export class Prompts {
   }
 
   /** What dialogs about rules ask the host. */
-  get ruleApi(): Pick<PromptsApi, 'addRule' | 'backtest' | 'explain' | 'proposals' | 'tryRules'> {
+  get ruleApi(): Pick<PromptsApi, 'addRule' | 'backtest' | 'explain' | 'proposals' | 'ruleUses' | 'tryRules'> {
     return this.#api;
   }
 

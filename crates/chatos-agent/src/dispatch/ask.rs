@@ -20,25 +20,28 @@ const ARGUMENT_CHARS: usize = 8_000;
 const ATTEMPTS: usize = 3;
 
 impl Call<'_> {
-    /// Asks when the land_config says so and the tool does not ask itself. Gives the right to send the call once.
-    pub(super) async fn approve(&self) -> Result<Approval, ToolError> {
+    /// Asks when the land_config says so and the tool does not ask itself. Gives the right to send the call once; where
+    /// the person changed the arguments, the call has those from then on.
+    pub(super) async fn approve(&mut self) -> Result<Approval, ToolError> {
         if !self.tool.ask {
             return Ok(Approval::unasked(Unasked::NotWanted));
         }
         if self.tool.asks_itself {
             return Ok(Approval::unasked(Unasked::AsksItself));
         }
-        let run = self.order.trace.run_id.as_deref();
-        if let Some(run) = run {
-            let known =
-                self.ports.approved(run.to_owned(), self.tool.identity.clone(), self.tool.tool.clone());
+        let run = self.order.trace.run_id.clone();
+        if let Some(run) = &run {
+            let known = self.ports.approved(run.clone(), self.tool.identity.clone(), self.tool.tool.clone());
             if known.await {
                 return Ok(Approval::unasked(Unasked::AllowedBefore));
             }
         }
         let resumed = matches!(self.order.resume, Some(Resumed::Prompt { .. }));
-        if resumed && self.ports.open_ask(self.key()).await.is_some() {
-            // It was allowed and sent; what is open is its server's own question.
+        if resumed && let Some(open) = self.ports.open_ask(self.key()).await {
+            // It was allowed and sent, with what a person may have made of it; what is open is its server's own question.
+            if let Some(Value::Object(arguments)) = open.params.get("arguments") {
+                self.order.arguments.clone_from(arguments);
+            }
             return Ok(Approval::unasked(Unasked::SentBefore));
         }
         // It was past this question when it stopped.
@@ -60,17 +63,19 @@ impl Call<'_> {
             let now = self.effect().await?;
             match self.ports.use_approval(request_id, now.clone()).await {
                 Ok(approval) => {
-                    if let (Some(run), "run") = (run, chosen.as_str()) {
+                    if let (Some(run), "run") = (&run, chosen.as_str()) {
                         let (identity, tool) = (self.tool.identity.clone(), self.tool.tool.clone());
-                        if let Err(fault) = self.ports.keep_approval(run.to_owned(), identity, tool).await {
+                        if let Err(fault) = self.ports.keep_approval(run.clone(), identity, tool).await {
                             tracing::warn!(%fault, "an approval is not remembered; it is asked again");
                         }
                     }
+                    self.take_edited(&verdict);
                     return Ok(approval);
                 }
                 Err(fault) if fault.code == "shown_mismatch" => changed = Some(effect.difference(&now)),
                 // The journal says that this call has not gone out: the one use was its own.
                 Err(fault) if fault.code == "already_used" && resumed && attempt == 0 => {
+                    self.take_edited(&verdict);
                     return Ok(Approval::unasked(Unasked::UsedBefore));
                 }
                 Err(fault) if fault.code == "already_used" => {
@@ -89,6 +94,26 @@ impl Call<'_> {
                 "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
             ),
         ))
+    }
+
+    /// The arguments that the person wrote instead; what was shown of a secret as stars stays what it was.
+    fn take_edited(&mut self, verdict: &Verdict) {
+        let Some(Value::Object(edited)) =
+            verdict.response.get("edited").and_then(|edited| edited.get("arguments"))
+        else {
+            return;
+        };
+        let before = Value::Object(self.order.arguments.clone());
+        let shown = self.ports.redactor().value(&before, whole::MAX_BYTES);
+        let Value::Object(after) = put_back(&Value::Object(edited.clone()), &shown, &before) else { return };
+        if after != self.order.arguments {
+            let text = serde_json::to_string(edited).unwrap_or_default();
+            self.changed = Some(match self.order.lang {
+                Lang::En => format!("The person changed the call to: {text}"),
+                Lang::Zh => format!("用户将该调用改为：{text}"),
+            });
+            self.order.arguments = after;
+        }
     }
 
     /// What was chosen when the call is allowed; what the model is told otherwise.
@@ -194,6 +219,8 @@ impl Call<'_> {
         });
         if whole.is_cut {
             prompt["diffRef"] = whole.reference();
+        } else {
+            prompt["arguments"] = redacted;
         }
         if let Some(limit) = self.settings.confirm_timeout {
             prompt["timeoutMs"] = json!(millis(limit));
@@ -258,6 +285,33 @@ impl Call<'_> {
         let status = verdict.as_ref().map_or("canceled", |verdict| verdict.status.as_str());
         self.observer.answered(&request_id, status);
         verdict
+    }
+}
+
+/// `edited` with each value that is still as it was `shown` replaced by what that stood for.
+fn put_back(edited: &Value, shown: &Value, before: &Value) -> Value {
+    if edited == shown {
+        return before.clone();
+    }
+    let at = |key: &str, whole: &Value| whole.get(key).cloned().unwrap_or(Value::Null);
+    match edited {
+        Value::Object(map) => {
+            let one = |(key, value): (&String, &Value)| {
+                let known = shown.get(key).is_some();
+                let value =
+                    if known { put_back(value, &at(key, shown), &at(key, before)) } else { value.clone() };
+                (key.clone(), value)
+            };
+            Value::Object(map.iter().map(one).collect())
+        }
+        Value::Array(list) => {
+            let one = |(i, value): (usize, &Value)| match (shown.get(i), before.get(i)) {
+                (Some(shown), Some(before)) => put_back(value, shown, before),
+                _ => value.clone(),
+            };
+            Value::Array(list.iter().enumerate().map(one).collect())
+        }
+        other => other.clone(),
     }
 }
 

@@ -12,7 +12,7 @@ use super::record::{self, Record};
 use super::{Call, CallEnd, Resumed, Sending, meta};
 
 impl Call<'_> {
-    pub(super) async fn built_in(self) -> CallEnd {
+    pub(super) async fn built_in(mut self) -> CallEnd {
         let approval = match self.approve().await {
             Ok(approval) => approval,
             Err(error) => return self.refuse(error),

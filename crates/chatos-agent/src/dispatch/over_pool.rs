@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use chatos_mcp::{
-    CallError, CallOutcome, CallRequest, Failure, InputRequest, InputRequired, Progress, Resume, ServerKey,
-    TaskState, ToolResult,
+    Block, CallError, CallOutcome, CallRequest, Failure, InputRequest, InputRequired, Progress, Resume,
+    ServerKey, TaskState, ToolResult,
 };
 use chatos_prompts::Approval;
 use chatos_tool::{Needed, Text, ToolError};
@@ -30,7 +30,7 @@ pub(super) enum Sent {
 }
 
 impl Call<'_> {
-    pub(super) async fn over_the_pool(self, key: &ServerKey) -> CallEnd {
+    pub(super) async fn over_the_pool(mut self, key: &ServerKey) -> CallEnd {
         let record = Record::begin(
             self.ports,
             &self.settings,
@@ -41,10 +41,13 @@ impl Call<'_> {
         );
         self.ports.event(ToolEvent::Started { server: &self.tool.server, trace: &self.order.trace });
         self.ports.begin(self.context());
-        let ended = match self.approve().await {
+        let mut ended = match self.approve().await {
             Ok(approval) => Box::pin(self.send(key, approval)).await,
             Err(error) => Ended::failed(error),
         };
+        if let (Some(changed), Ended::Answered { blocks, .. }) = (self.changed.take(), &mut ended) {
+            blocks.insert(0, Block::Text(changed));
+        }
         self.ports.end(&self.key());
         let waited = self.waits.over();
         record.finish(ended, self.started.elapsed(), waited)

@@ -7,8 +7,8 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
-use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::rule::{RuleKept, RuleList, RuleView, RulesTried};
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_wire::rule::{RuleBacktest, RuleKept, RuleList, RuleView, RulesTried};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -214,9 +214,20 @@ async fn import(api: &Api, output: &Output, file: &std::path::Path) -> Result<()
     let text = std::fs::read_to_string(file).map_err(|error| unreadable(&error))?;
     let body: Value = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     if body["version"] != 1 {
-        return Err(unreadable(&format_args!("version {}", body["version"])));
+        let given = body["version"].to_string();
+        return Err(match output.lang {
+            Lang::En => unreadable(&format_args!("it is of version {}, this program reads 1", visible(&given))),
+            Lang::Zh => unreadable(&format_args!("其版本为 {}，本程序只能读取 1", visible(&given))),
+        });
     }
     let rules = body["rules"].as_array().ok_or_else(|| unreadable(&"rules"))?;
+    // All of them are looked at before the first is kept.
+    for rule in rules {
+        let body = json!({ "rule": rule });
+        let checked: Answer<RuleBacktest> =
+            api.ask(Method::POST, "/api/v1/rules/backtest", Some(&body), output.lang).await?;
+        drop(checked);
+    }
     let mut kept = Vec::new();
     for rule in rules {
         let body = json!({ "rule": rule, "imported": true });

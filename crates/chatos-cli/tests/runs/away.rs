@@ -152,3 +152,30 @@ fn a_long_change_is_approved_only_where_all_of_it_was_shown() {
     });
     host.stop();
 }
+
+#[test]
+fn a_person_changes_the_arguments_and_those_are_sent() {
+    let stand = Stand::asking("count", |request| {
+        let (role, text) = last(request);
+        match (role.as_str(), offered(request, "count")) {
+            ("tool", _) => Script::say(format!("done: {text}")),
+            (_, Some(name)) => Script::call(format!("c-{text}"), name, &json!({ "key": text })),
+            _ => Script::say("no tool"),
+        }
+    });
+    let host = stand.sandbox.serve();
+    let chat = crate::support::session(&host, &stand.agent);
+    let run = send(&host, &chat, "asked");
+    let id = open_question(&host);
+    let item = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+    assert_eq!((&item["card"]["editable"], &item["prompt"]["arguments"]), (&json!(true), &json!({ "key": "asked" })));
+    let response = json!({ "status": "ok", "selection": "once", "edited": { "arguments": { "key": "changed" } } });
+    let body = json!({ "response": response, "shown": item["shown"] });
+    let done = host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&body));
+    assert_eq!(done.status, 200, "{}", done.text());
+    until(&host, &run, &["done"]);
+    assert_eq!((stand.counted("changed"), stand.counted("asked")), (1, 0));
+    let said = result(&host, &chat)["content"].as_str().unwrap_or_default().to_owned();
+    assert!(said.starts_with("The person changed the call to: {\"key\":\"changed\"}"), "{said}");
+    host.stop();
+}

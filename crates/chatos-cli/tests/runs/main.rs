@@ -26,6 +26,7 @@ mod pipes;
 mod plugin;
 mod prompts;
 mod proxy;
+mod queue_kill;
 #[path = "../support/socket.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod socket;

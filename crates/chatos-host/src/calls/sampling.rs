@@ -166,7 +166,7 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
     let limit = wanted.max_tokens.map_or_else(|| "–".to_owned(), |limit| limit.to_string());
     let (title, message, once, session, deny) = match asker.lang {
         Lang::En => (
-            format!("{server} wants to ask a model"),
+            format!("Let {server} ask your model?"),
             format!(
                 "`{server}` asks **{model}** for an answer of at most {limit} tokens, at your cost.\n\n\
                  {fence}\n{shown}\n{fence}"
@@ -176,7 +176,7 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
             "No",
         ),
         Lang::Zh => (
-            format!("{server} 请求调用模型"),
+            format!("允许 {server} 调用你的模型？"),
             format!(
                 "`{server}` 请求 **{model}** 作答，最多 {limit} 个词元，费用由你承担。\n\n\
                  {fence}\n{shown}\n{fence}"

@@ -42,18 +42,21 @@ impl Reached {
                 Lang::En => (format!("{used} tokens"), format!("{allowed} tokens")),
                 Lang::Zh => (format!("{used} 个 token"), format!("{allowed} 个 token")),
             },
-            Self::Cost { used, allowed } => (format!("{used:.4}"), format!("{allowed:.4}")),
+            Self::Cost { used, allowed } => (format!("${used:.4}"), format!("${allowed}")),
         };
         let (title, message, go_on, stop) = match lang {
             Lang::En => (
-                "Go on beyond the budget?",
+                format!("Keep going over the limit of {allowed}?"),
                 format!("This run has used {used}; its budget is {allowed}."),
                 "Continue",
                 "Stop",
             ),
-            Lang::Zh => {
-                ("超出预算，是否继续？", format!("本次运行已用 {used}，预算为 {allowed}。"), "继续", "停止")
-            }
+            Lang::Zh => (
+                format!("已达 {allowed} 上限，继续吗？"),
+                format!("本次运行已用 {used}，预算为 {allowed}。"),
+                "继续",
+                "停止",
+            ),
         };
         json!({
             "kind": "choice", "title": title, "message": message,

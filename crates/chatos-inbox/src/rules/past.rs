@@ -49,6 +49,7 @@ fn place(store: &Store, ask: &Ask, effect: &Effect) -> Result<Value, chatos_stor
         "run": run,
         "chat": ask.session_id,
         "agent": row.as_ref().map(|row| row.agent_id.as_str()),
+        "client": ask.client.as_ref().map(|client| &client["name"]),
         "sub": sub,
         "app": through.is_some(),
         "high": risk == CardRisk::High,
@@ -114,7 +115,9 @@ fn read(row: AnsweredFacts) -> Option<Past> {
     let answer: Value = serde_json::from_str(&row.answer).ok()?;
     let place: Value = serde_json::from_str(&row.place).ok()?;
     // The host closes questions by itself, with a code.
-    if !row.answer_by.starts_with("person") || answer.get("code").is_some() {
+    // What the person wrote instead says nothing about what was asked.
+    let as_asked = answer.get("edited").is_none();
+    if !row.answer_by.starts_with("person") || answer.get("code").is_some() || !as_asked {
         return None;
     }
     let approved = match (answer["status"].as_str()?, answer["selection"].as_str()) {
@@ -134,6 +137,7 @@ fn read(row: AnsweredFacts) -> Option<Past> {
         chat: text("chat"),
         agent: text("agent"),
         sub: place["sub"] == true,
+        client: text("client"),
         approved,
         at: row.answered_at,
     })

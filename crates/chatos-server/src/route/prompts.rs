@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use axum::http::header;
-use chatos_inbox::{PromptReply, Questions, TogetherReply};
+use chatos_inbox::{BulkReply, PromptReply, Questions, TogetherReply};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::prompt::{
-    AnswerTogether, AnsweredTogether, ArchiveOrder, PromptAnswer, PromptAsked, PromptAsker, PromptCheck,
-    PromptClosed, PromptDraft, PromptDraftQuery, PromptEntries, PromptFindQuery, PromptIds, PromptList,
-    PromptLogQuery, PromptName, PromptQuery, PromptRecorded, PromptRequest, PromptTaken, PromptText,
-    PromptTextQuery, PromptView, PromptWait, PromptWaitQuery, PromptsArchived, PromptsTogether, SnoozeOrder,
+    AnswerTogether, AnsweredTogether, ArchiveOrder, BulkLook, BulkOrder, BulkPreview, PromptAnswer,
+    PromptAsked, PromptAsker, PromptCheck, PromptClosed, PromptDraft, PromptDraftQuery, PromptEntries,
+    PromptFindQuery, PromptIds, PromptList, PromptLogQuery, PromptName, PromptQuery, PromptRecorded,
+    PromptRequest, PromptTaken, PromptText, PromptTextQuery, PromptView, PromptWait, PromptWaitQuery,
+    PromptsArchived, PromptsTogether, SnoozeOrder,
 };
 use chatos_wire::status::Done;
 use serde_json::{Value, json};
@@ -46,6 +47,16 @@ pub(crate) fn add(routes: &mut Routes) {
         "/api/v1/prompts/{id}/together",
         "Approve some of the questions asked together, and refuse the others",
         answer_together,
+    );
+    routes.post(
+        "/api/v1/prompts/bulk/preview",
+        "What one decision about many questions would answer, with a digest over it",
+        look_at_many,
+    );
+    routes.post(
+        "/api/v1/prompts/bulk",
+        "Answer many questions, if they still are what was shown",
+        answer_many,
     );
     routes.get("/api/v1/prompts/{id}/wait", "Wait for the verified answer", wait);
     routes.post("/api/v1/prompts/{id}/take", "Take the private values, exactly once", take);
@@ -185,6 +196,33 @@ async fn answer_together(
         pid: body.pid,
     };
     typed(at_desk(&app, cx.lang, move |desk, lang| desk.answer_together(&id, &reply, surface, lang)).await?)
+}
+
+async fn look_at_many(app: App, cx: Caller, Body(body): Body<BulkLook>) -> Result<BulkPreview, ApiError> {
+    typed(at_desk(&app, cx.lang, move |desk, lang| desk.bulk_preview(&body.select, body.action, lang)).await?)
+}
+
+async fn answer_many(
+    app: App,
+    cx: Caller,
+    Body(body): Body<BulkOrder>,
+) -> Result<AnsweredTogether, ApiError> {
+    let session = cx.session()?;
+    let surface = if from_page(&cx) { Surface::Ui } else { Surface::Api };
+    let reply = BulkReply {
+        select: body.select,
+        action: body.action,
+        digest: body.digest,
+        remark: body.remark,
+        until: body.until,
+        by: body.by,
+        viewer: viewer(session),
+        pid: body.pid,
+    };
+    let answered = blocking(&app, move |host| host.inbox().answer_many(&reply, surface, cx.lang)).await?;
+    // What is shown of them elsewhere is taken back.
+    app.host().reach().wake();
+    typed(answered)
 }
 
 async fn wait(

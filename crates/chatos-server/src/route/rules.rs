@@ -1,13 +1,18 @@
 //! Approval rules over HTTP (inbox §4.4): list, keep, pause, remove, try, and the rule that a question would make.
 
+use axum::http::header;
+use chatos_host::Host;
 use chatos_inbox::WantedRule;
+use chatos_policy::Role;
+use chatos_prompts::Surface;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::prompt::PromptName;
 use chatos_wire::rule::{
     BacktestRule, NewRule, PauseRule, RuleBacktest, RuleKept, RuleList, RuleOfPrompt, RuleProposals,
-    RulesTried, TryRules,
+    RuleUses, RulesTried, TryRules,
 };
 use chatos_wire::status::Done;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::prompts::id_of;
 use super::tasks::blocking;
@@ -26,6 +31,7 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/rules/decide", "What the rules would say about a call", decide);
     routes.post("/api/v1/rules/backtest", "How a rule compares with past answers", backtest);
     routes.get("/api/v1/rules/proposals", "Rules that past answers suggest", proposals);
+    routes.get("/api/v1/rules/uses", "What rules answered of late", uses);
     routes.post("/api/v1/prompts/{id}/rule", "The rule that would have answered a question", of_prompt);
 }
 
@@ -33,19 +39,79 @@ async fn list(app: App, _: Caller, (): ()) -> Result<RuleList, ApiError> {
     typed(blocking(&app, |host| host.inbox().rules()).await?)
 }
 
-async fn keep(app: App, _: Caller, Body(body): Body<NewRule>) -> Result<RuleKept, ApiError> {
+async fn keep(app: App, cx: Caller, Body(body): Body<NewRule>) -> Result<RuleKept, ApiError> {
+    let (surface, lang) = (surface_of(&cx), cx.lang);
     let kept = blocking(&app, move |host| {
-        host.inbox().add_rule(&Value::Object(body.rule), body.imported, body.also_different)
+        // What rests is looked at when it begins to answer.
+        if !body.imported {
+            within_profile(host, &body.rule, lang)?;
+        }
+        host.inbox().add_rule(&Value::Object(body.rule), body.imported, body.also_different, surface)
     });
     typed(kept.await?)
 }
 
+async fn uses(app: App, cx: Caller, (): ()) -> Result<RuleUses, ApiError> {
+    let lang = cx.lang;
+    typed(blocking(&app, move |host| host.inbox().rule_uses(lang)).await?)
+}
+
+/// An allow for one agent, or for a chat with it, that is about a tool its permissions do not give it, would never
+/// answer: no rule grants anything (inbox §4.2). That is said when it is made, not found out later.
+fn within_profile(host: &Host, rule: &Map<String, Value>, lang: Lang) -> Result<(), Fault> {
+    let text = |at: [&str; 2]| rule.get(at[0]).and_then(|part| part.get(at[1])).and_then(Value::as_str);
+    let (tool, server) =
+        (rule.get("tool").and_then(Value::as_str), rule.get("server").and_then(Value::as_str));
+    let (Some(tool), Some(server), Some("allow")) =
+        (tool, server, rule.get("effect").and_then(Value::as_str))
+    else {
+        return Ok(());
+    };
+    let agent = match (text(["scope", "kind"]), text(["scope", "id"])) {
+        (Some("agent"), Some(id)) => host.agents().agent(id).ok(),
+        (Some("chat"), Some(id)) => {
+            let chat = host.store().session(id)?;
+            chat.and_then(|chat| host.agents().agent(&chat.agent_id).ok())
+        }
+        _ => None,
+    };
+    let Some(agent) = agent.filter(|_| !tool.contains(['*', '?'])) else { return Ok(()) };
+    let role = if text(["scope", "role"]) == Some("sub") { Role::Sub } else { Role::Main };
+    let explained = host.agents().explain(&agent, role, Some(tool), lang)?;
+    let of_server = explained.servers.iter().find(|one| one.identity.as_deref() == Some(server));
+    let of_tool = of_server.and_then(|one| one.tools.iter().flatten().find(|one| one.tool == tool));
+    if of_tool.is_none_or(|one| one.granted) && of_server.is_none_or(|one| one.granted) {
+        return Ok(());
+    }
+    let name = &agent.name;
+    let fault = Fault::new(
+        ErrorCode::InvalidArgument,
+        Text::new(
+            format!("the permissions of {name} do not give it {tool}; a rule cannot"),
+            format!("{name} 的权限不包含 {tool}，规则不能授予"),
+        ),
+    )
+    .code("wider_than_profile");
+    Err(fault
+        .hint(Text::fixed("change the permissions profile of the agent first", "请先更改该智能体的权限配置")))
+}
+
+fn surface_of(cx: &Caller) -> Surface {
+    if cx.header(&header::ORIGIN).is_some() { Surface::Ui } else { Surface::Api }
+}
+
 async fn pause(
     app: App,
-    _: Caller,
+    cx: Caller,
     (Path(id), Body(body)): (Path<String>, Body<PauseRule>),
 ) -> Result<RuleKept, ApiError> {
-    let kept = blocking(&app, move |host| host.inbox().pause_rule(&id, body.paused, body.also_different));
+    let lang = cx.lang;
+    let kept = blocking(&app, move |host| {
+        if let Some(rule) = host.inbox().rule(&id)?.filter(|_| !body.paused) {
+            within_profile(host, &rule, lang)?;
+        }
+        host.inbox().pause_rule(&id, body.paused, body.also_different)
+    });
     typed(kept.await?)
 }
 

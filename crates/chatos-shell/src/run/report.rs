@@ -67,7 +67,8 @@ fn timeout(limit_ms: u64) -> ToolError {
 
 /// Writes the text and fills the streams: what the one shows of them the other holds.
 fn lay_out(cx: &CallCx, data: &mut Data, stdout: &Printed, stderr: &Printed) -> String {
-    let head = header(data, stdout.bytes() + stderr.bytes());
+    let changed = data.consent.changed_line(cx.lang);
+    let head = format!("{changed}{}", header(data, stdout.bytes() + stderr.bytes()));
     let tail = footer(data, cx.lang);
     let around = head.chars().count() + tail.chars().count() + 64;
     // Bytes never undercount characters, so what fits in bytes fits.

@@ -79,6 +79,18 @@ pub struct PromptsList {
     /// Only of this kind: kv, choice, task_confirm, file_change_confirm, result
     #[arg(long)]
     pub kind: Option<String>,
+    /// Only of this agent
+    #[arg(long)]
+    pub agent: Option<String>,
+    /// Only about this folder: its path, or its last part
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<String>,
+    /// Only of this other program
+    #[arg(long)]
+    pub client: Option<String>,
+    /// Only of this risk: low, medium, high
+    #[arg(long)]
+    pub risk: Option<String>,
     /// Only with this text
     #[arg(long, allow_hyphen_values = true)]
     pub query: Option<String>,
@@ -91,7 +103,14 @@ pub struct PromptsList {
 #[derive(Debug, Args)]
 pub struct PromptsAnswer {
     /// Question ID, or at least its first 4 characters
-    pub id: String,
+    #[arg(required_unless_present = "filter")]
+    pub id: Option<String>,
+    /// Instead of one question, all that fit, such as 'project=shop kind=command'; shows them first
+    #[arg(long = "where", value_name = "FILTER", conflicts_with_all = ["id", "decline"])]
+    pub filter: Option<String>,
+    /// With --where: digest of what you saw earlier (`--json` without it prints the questions and the digest)
+    #[arg(long, value_name = "DIGEST", requires = "filter")]
+    pub digest: Option<String>,
     /// Approve, with the values given
     #[arg(long, conflicts_with_all = ["cancel", "decline"])]
     pub ok: bool,
@@ -128,6 +147,9 @@ pub struct PromptsAnswer {
     /// Digest of what you saw earlier (`show --json`)
     #[arg(long, value_name = "DIGEST")]
     pub shown: Option<String>,
+    /// Run this command instead of the one that was asked about
+    #[arg(long, value_name = "COMMAND", requires = "ok", allow_hyphen_values = true)]
+    pub command: Option<String>,
     /// Print the full text before approving; needed if the question shows only part of it
     #[arg(long, requires = "ok")]
     pub diff: bool,

@@ -9,12 +9,15 @@ use serde_json::{Map, Value, json};
 use super::ask::{read_json, read_text};
 use super::desk::Desk;
 use super::form::{self, Outcome};
-use super::{finish, input, show, together, usage};
+use super::{bulk, finish, input, show, together, usage};
 use crate::args::PromptsAnswer;
 use crate::output::Output;
 
 pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> Result<ExitCode, Fault> {
-    let id = match desk.resolve(&flags.id, output.lang).await {
+    if let Some(filter) = &flags.filter {
+        return bulk::run(desk, output, flags, filter).await;
+    }
+    let id = match desk.resolve(flags.id.as_deref().unwrap_or_default(), output.lang).await {
         Ok(id) => id,
         Err(fault) => return Ok(finish(output, &fault)),
     };
@@ -105,6 +108,9 @@ fn response(flags: &PromptsAnswer, item: &Value) -> Result<Value, Fault> {
         payload(flags, item, &mut response)?;
         if flags.without_seeing {
             response.insert("withoutSeeing".into(), true.into());
+        }
+        if let Some(command) = &flags.command {
+            response.insert("edited".into(), json!({ "command": command }));
         }
     }
     if let Some(remark) = &flags.remark {

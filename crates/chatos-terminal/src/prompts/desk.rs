@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use chatos_host::{Visit, visit_inbox};
-use chatos_inbox::{PromptReply, Questions, TogetherReply};
+use chatos_inbox::{BulkReply, PromptReply, Questions, TogetherReply};
 use chatos_paths::{Announcement, Environment};
 use chatos_prompts::Surface;
 use chatos_tool::{Fault, Lang};
-use chatos_wire::prompt::PromptQuery;
+use chatos_wire::prompt::{BulkLook, BulkOrder, PromptQuery};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -223,6 +223,43 @@ impl Desk {
         }
     }
 
+    /// What one answer to many would be about, with its digest.
+    pub(super) async fn bulk_preview(&self, body: &Value, lang: Lang) -> Result<Value, Fault> {
+        match &self.who {
+            Who::Host(api) => {
+                api.queue_read().await?;
+                api.call(Method::POST, "/api/v1/prompts/bulk/preview", Some(body), lang).await
+            }
+            Who::Here(desk) => {
+                let look: BulkLook = read(body)?;
+                desk.prompts().ready().await;
+                desk.prompts().catch_up();
+                desk.bulk_preview(&look.select, look.action, lang)
+            }
+        }
+    }
+
+    /// That answer.
+    pub(super) async fn bulk(&self, body: &Value, lang: Lang) -> Result<Value, Fault> {
+        match &self.who {
+            Who::Host(api) => api.call(Method::POST, "/api/v1/prompts/bulk", Some(body), lang).await,
+            Who::Here(desk) => {
+                let order: BulkOrder = read(body)?;
+                let reply = BulkReply {
+                    select: order.select,
+                    action: order.action,
+                    digest: order.digest,
+                    remark: order.remark,
+                    until: order.until,
+                    by: order.by,
+                    viewer: String::new(),
+                    pid: Some(std::process::id()),
+                };
+                desk.bulk(&reply, Surface::Cli, lang)
+            }
+        }
+    }
+
     pub(super) async fn request(&self, payload: &Value, lang: Lang) -> Result<Value, Fault> {
         match &self.who {
             Who::Host(api) => api.call(Method::POST, "/api/v1/prompts", Some(payload), lang).await,
@@ -289,6 +326,10 @@ impl Desk {
             Who::Here(desk) => desk.check(),
         }
     }
+}
+
+fn read<T: serde::de::DeserializeOwned>(body: &Value) -> Result<T, Fault> {
+    serde_json::from_value(body.clone()).map_err(|error| usage(error.to_string(), error.to_string()))
 }
 
 // `.` and `..` cannot travel in a path; the id goes in the query, where anything can.

@@ -3,7 +3,7 @@
 import type { PromptItem } from '../../state/prompts/item';
 import type { Rows } from './rows';
 
-/** More would not be read. */
+/** More would not be read; the host refuses more than 500. */
 export const MOST = 200;
 
 /** Whether one look at the sheet is enough to approve it: all of it is there, and it costs little. */

@@ -146,6 +146,7 @@ export const prompts = {
     confirm: 'Approve',
     cancel: 'Cancel',
     reject: 'Reject',
+    edit: 'Edit…',
     decline: 'Decline',
     dismiss: 'Dismiss',
     gotIt: 'OK',

@@ -146,6 +146,7 @@ export const prompts: typeof source = {
     confirm: '同意',
     cancel: '取消',
     reject: '拒绝',
+    edit: '修改…',
     decline: '拒绝',
     dismiss: '忽略',
     gotIt: '知道了',

@@ -44,6 +44,8 @@ export interface Card {
   sandbox: { level: string; network: boolean } | null;
   /** How many questions of one answer are asked together; each is one of them. */
   group: { of: number } | null;
+  /** The asker takes another command, or other arguments, from the person. */
+  editable: boolean;
 }
 
 /** Where a rule could answer questions like this one from now on; the host has the last word. */
@@ -80,6 +82,7 @@ export function readCard(value: unknown): Card | null {
     session: session && { id: text(session['id']) ?? '', title: text(session['title']) ?? '' },
     app: text(card['app']),
     profile: text(card['profile']),
+    editable: card['editable'] === true,
     group: typeof of === 'number' && of > 1 ? { of } : null,
     sandbox: sandbox && { level: text(sandbox['level']) ?? 'none', network: sandbox['network'] !== false },
   };

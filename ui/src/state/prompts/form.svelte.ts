@@ -219,7 +219,7 @@ export class PromptForm {
 
   /** Checks and sends, with the rule that is to be kept for questions like this one. While one answer is on its way
       there is no second (ui-prompts §13). */
-  async send(verdict: Verdict, rule: WantedRule | null = null): Promise<Outcome> {
+  async send(verdict: Verdict, rule: WantedRule | null = null, edited: WireObject | null = null): Promise<Outcome> {
     const item = this.item;
     if (!item || this.sending || this.done || !this.ready || this.closed) return { kind: 'refused' };
     const draft = $state.snapshot(this.draft) as Draft;
@@ -235,6 +235,7 @@ export class PromptForm {
     try {
       const response = verdict === 'ok' ? okResponse(item, draft, secrets) : cancelResponse(item, draft, verdict === 'declined');
       if (verdict === 'ok' && item.hidden.length > 0 && this.withoutSeeing) response['withoutSeeing'] = true;
+      if (verdict === 'ok' && edited !== null) response['edited'] = edited;
       await this.#saving;
       const receipt = await this.#api.respond(item.id, response, item.shown, rule);
       this.done = true;

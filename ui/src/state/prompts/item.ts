@@ -64,6 +64,8 @@ export interface Answer {
   code: string | null;
   message: string | null;
   remark: string | null;
+  /** What the person wrote instead of what was asked. */
+  edited: string | null;
   values: Record<string, string> | null;
   selection: string[] | null;
   tasks: Task[] | null;
@@ -130,6 +132,8 @@ export interface PromptItem {
   /** The text it is about is longer than what the question holds: how many lines there are and are shown. */
   cut: { lines: number; shown: number } | null;
   hidden: HiddenFile[];
+  /** What a tool would be called with, as far as it is shown. */
+  arguments: WireObject | null;
   answer: Answer | null;
   problem: FieldError | null;
   raw: string | null;
@@ -181,6 +185,7 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     plainSecrets: wire.plainSecrets === true,
     chain: readChain(prompt['chain']),
     ...readReference(prompt['diffRef']),
+    arguments: wire.class === 'served' && wire.effect === 'tool_approval' && isObject(prompt['arguments']) ? prompt['arguments'] : null,
     answer: wire.answer ? readAnswer(wire.answer) : null,
     problem: wire.problem ?? null,
     raw: notBlank(wire.raw),
@@ -318,12 +323,18 @@ function readAnswer(wire: PromptAnswered): Answer {
     code: notBlank(response['code']),
     message: notBlank(response['message']),
     remark: notBlank(response['remark']),
+    edited: editedText(response['edited']),
     values: isObject(values) ? Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)])) : null,
     selection: typeof selection === 'string' ? [selection] : Array.isArray(selection) ? selection.map((value) => text(value)) : null,
     tasks: Array.isArray(response['tasks']) ? readTasks(response['tasks']) : null,
     count: counted,
     hasRemark: response['hasRemark'] === true || notBlank(response['remark']) !== null,
   };
+}
+
+function editedText(value: unknown): string | null {
+  const edited = object(value);
+  return notBlank(edited['command']) ?? (isObject(edited['arguments']) ? JSON.stringify(edited['arguments'], null, 2) : null);
 }
 
 /** ui-prompts §4, status as read: whatever is not known is not a confirmation. */

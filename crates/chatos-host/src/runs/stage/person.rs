@@ -57,7 +57,7 @@ impl HostStage {
                 "Run it again",
             ),
             Lang::Zh => (
-                format!("{tool} 执行完成了吗？"),
+                format!("{tool} 完成了吗？"),
                 format!("ChatOS 在执行 `{tool}` 时停止，无法得知其是否已生效：\n\n```json\n{arguments}\n```"),
                 "已成功",
                 "已失败，告诉模型",
