@@ -224,4 +224,17 @@ fn the_api_takes_names_where_it_is_asked_to() {
     }
     assert_eq!(ask("sessions/the%20c/messages?resolve=1").json()["messages"].as_array().unwrap().len(), 2);
     assert_eq!(ask("agents/%zz?resolve=1").status, 422);
+    // In queries and in bodies, too.
+    let by_name = ask("runs?sessionId=The%20count&resolve=1");
+    assert_eq!(by_name.json(), ask(&format!("runs?sessionId={chat}")).json(), "{}", by_name.text());
+    let body = json!({ "agentId": "my h", "modelId": "SCRIPT" });
+    let made = host.ask("POST", "/api/v1/sessions?resolve=1", Some(&body));
+    assert_eq!(made.status, 201, "{}", made.text());
+    let helper = ask("agents/My%20helper?resolve=1").json()["id"].clone();
+    let model = ask("models/scripted?resolve=1").json()["id"].clone();
+    assert_eq!((&made.json()["agentId"], &made.json()["modelId"]), (&helper, &model));
+    let plain = host.ask("POST", "/api/v1/sessions", Some(&body));
+    assert_eq!(plain.status, 404, "{}", plain.text());
+    let unsure = host.ask("POST", "/api/v1/sessions?resolve=1", Some(&json!({ "agentId": "my" })));
+    assert_eq!((unsure.status, &unsure.json()["error"]["code"]), (409, &json!("ambiguous_name")));
 }
