@@ -109,44 +109,73 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('server-everything: a model sees the picture its tool returns', async (t) => {
-  await add('pictures', '--', 'node', entry('server-everything'), 'stdio');
-  // It changes its list of tools once it has begun; a call by hand waits until it has settled.
-  const byHand = await call('pictures', 'get-tiny-image');
-  assert.equal(byHand.code, 0, JSON.stringify(byHand));
+/** A model of a few lines that sees: it calls the tools one after the other, then it is done. Gives every request. */
+async function seeing(t, name, calls) {
   const requests = [];
-  // A model of a few lines: it calls the tool once, then it is done.
   const model = createServer(async (request, response) => {
     let body = '';
     for await (const piece of request) body += piece;
     if (request.method !== 'POST') return response.writeHead(404).end('{}');
     const asked = JSON.parse(body);
     requests.push(asked);
-    const name = asked.tools?.map((tool) => tool.function.name).find((tool) => tool.endsWith('get-tiny-image'));
-    const call = { index: 0, id: 'call-1', type: 'function', function: { name, arguments: '{}' } };
-    const first = name !== undefined && !asked.messages.some(({ role }) => role === 'tool');
-    const choices = [{ index: 0, delta: first ? { tool_calls: [call] } : { content: 'seen' }, finish_reason: first ? 'tool_calls' : 'stop' }];
+    const done = asked.messages.filter(({ role }) => role === 'tool').length;
+    const [tool, args] = calls[done] ?? [];
+    const known = asked.tools?.map((one) => one.function.name).find((one) => tool !== undefined && one.endsWith(tool));
+    const call = { index: 0, id: `call-${done + 1}`, type: 'function', function: { name: known, arguments: JSON.stringify(args) } };
+    const choices = [{ index: 0, delta: known ? { tool_calls: [call] } : { content: 'seen' }, finish_reason: known ? 'tool_calls' : 'stop' }];
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(`data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 1, model: 'm', choices })}\n\ndata: [DONE]\n\n`);
   });
   await new Promise((resolve) => model.listen(0, '127.0.0.1', resolve));
   t.after(() => model.close());
   const baseUrl = `http://127.0.0.1:${model.address().port}/v1`;
-  const { id: modelId } = await api('POST', 'models', { name: 'seeing', provider: 'openai', model: 'm', baseUrl, supportsVision: true });
+  const { id: modelId } = await api('POST', 'models', { name: `sees ${name}`, provider: 'openai', model: 'm', baseUrl, supportsVision: true });
   const { items } = await api('GET', 'mcp-servers');
-  const mcpServers = [{ id: items.find(({ name }) => name === 'pictures').id, tools: {} }];
-  const land = await api('POST', 'land-configs', { name: 'pictures', main: { mcpServers }, sub: { mcpServers: [] } });
-  const agent = await api('POST', 'agents', { name: 'seeing', mode: 'flow', landConfigId: land.id });
+  const mcpServers = [{ id: items.find((one) => one.name === name).id, tools: {} }];
+  const land = await api('POST', 'land-configs', { name, main: { mcpServers }, sub: { mcpServers: [] } });
+  const agent = await api('POST', 'agents', { name: `sees ${name}`, mode: 'flow', landConfigId: land.id });
   const session = await api('POST', 'sessions', { agentId: agent.id, modelId });
-  const { runId } = await api('POST', `sessions/${session.id}/send`, { text: 'show me the tiny picture' });
+  const { runId } = await api('POST', `sessions/${session.id}/send`, { text: 'show me' });
   let state;
   do {
     await new Promise((resolve) => setTimeout(resolve, 50));
     ({ state } = await api('GET', `runs/${runId}`));
     assert.ok(!['failed', 'aborted'].includes(state), state);
   } while (state !== 'done');
-  const urls = requests.at(-1).messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => part.image_url?.url ?? '');
-  assert.ok(urls.some((url) => url.startsWith('data:image/png;base64,')), JSON.stringify(requests.at(-1)).slice(0, 2000));
+  return requests;
+}
+
+/** The addresses of the pictures in a request. */
+const pictures = ({ messages }) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => part.image_url?.url ?? '').filter((url) => url !== '');
+
+test('server-everything: a model sees the picture its tool returns', async (t) => {
+  await add('pictures', '--', 'node', entry('server-everything'), 'stdio');
+  // It changes its list of tools once it has begun; a call by hand waits until it has settled.
+  const byHand = await call('pictures', 'get-tiny-image');
+  assert.equal(byHand.code, 0, JSON.stringify(byHand));
+  const requests = await seeing(t, 'pictures', [['get-tiny-image', {}]]);
+  assert.ok(pictures(requests.at(-1)).some((url) => url.startsWith('data:image/png;base64,')), JSON.stringify(requests.at(-1)).slice(0, 2000));
+});
+
+test('@playwright/mcp: a model sees the screenshot of a page', async (t) => {
+  const chromium = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => path && existsSync(path));
+  if (chromium === undefined) return t.skip('no Chromium here');
+  const site = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Seen</title><body style="background:#0a7"><h1>A page to look at</h1>'));
+  await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.after(() => site.close());
+  const flags = ['--headless', '--isolated', '--no-sandbox', '--executable-path', chromium, '--output-dir', join(folder, 'shots')];
+  const script = join(here, 'node_modules/@playwright/mcp/cli.js');
+  await warm(script, ...flags);
+  await add('browser', '--', 'node', script, ...flags);
+  const opened = await call('browser', 'browser_navigate', { url: `http://127.0.0.1:${site.address().port}/` });
+  assert.equal(opened.code, 0, JSON.stringify(opened));
+  const url = `http://127.0.0.1:${site.address().port}/`;
+  const requests = await seeing(t, 'browser', [['browser_navigate', { url }], ['browser_take_screenshot', {}]]);
+  const seen = pictures(requests.at(-1));
+  assert.equal(seen.length, 1, JSON.stringify(requests.at(-1).messages).slice(0, 3000));
+  const bytes = Buffer.from(seen[0].split(',')[1], 'base64');
+  // A whole window of a browser, not an icon.
+  assert.ok(bytes.length > 2000, `${bytes.length} bytes`);
 });
 
 test('server-everything: its prompts are commands of an agent it was given to, with completed arguments', async () => {

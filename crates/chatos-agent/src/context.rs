@@ -105,7 +105,11 @@ fn groups<'a>(chat: &'a Transcript, run_id: &str) -> Vec<Vec<&'a Entry>> {
 }
 
 fn user(entry: &Entry) -> Message {
-    Message::User { text: entry.text.clone(), images: entry.images.clone() }
+    Message::User {
+        text: entry.text.clone(),
+        images: entry.images.clone(),
+        documents: entry.documents.clone(),
+    }
 }
 
 fn answer(entry: &Entry, to: &Origin) -> Message {

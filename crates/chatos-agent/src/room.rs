@@ -172,10 +172,13 @@ pub(crate) fn of_pictures(images: &[Image]) -> u64 {
     images.iter().map(one).sum()
 }
 
-/// Bytes of a message, and the tokens of its pictures.
+/// Bytes of a message, and the tokens of its pictures and files.
 pub(crate) fn weight(message: &Message) -> (u64, u64) {
     match message {
-        Message::User { text, images } => (text.len() as u64, of_pictures(images)),
+        Message::User { text, images, documents } => {
+            let files: u64 = documents.iter().map(|document| document.tokens).sum();
+            (text.len() as u64, of_pictures(images) + files)
+        }
         Message::Assistant { text, reasoning, tool_calls } => {
             let thought: usize =
                 reasoning.iter().map(|part| part.opaque.as_ref().map_or(part.text.len(), size_of)).sum();

@@ -1,7 +1,7 @@
 //! A chat as the loop sees it: entries in the order they were written, and what stands for the oldest
 //! of them.
 
-use chatos_model::{Image, Reasoning, ToolCall};
+use chatos_model::{Document, Image, Reasoning, ToolCall};
 
 use crate::resume::StepFacts;
 
@@ -52,6 +52,8 @@ pub struct Entry {
     pub block: String,
     /// Pictures beside it.
     pub images: Vec<Image>,
+    /// Files beside it that go along as they are.
+    pub documents: Vec<Document>,
     /// Thinking, with the vendor's own parts.
     pub reasoning: Vec<Reasoning>,
     /// Who gave those parts.

@@ -45,7 +45,7 @@ pub(crate) async fn complete(
     tracing::info!(%plugin, model = %model.name, "a backend asks a model");
     let mut order = CompleteOrder {
         system: text("systemPrompt").map(str::to_owned).into_iter().collect(),
-        messages: vec![Message::User { text: input.to_owned(), images: Vec::new() }],
+        messages: vec![Message::user(input)],
         model_id: Some(model.id),
         // host-api §9.3: it counts as usage of the plugin.
         agent_id: format!("plugin:{plugin}"),

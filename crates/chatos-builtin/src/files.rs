@@ -1,6 +1,7 @@
 //! The servers `project_files`, `code_writer` and `code_maintainer`: one set of tools on the file
 //! engine, of which each server registers its part (servers §4, §5).
 
+mod documents;
 mod listing;
 mod patching;
 mod raw;
@@ -65,19 +66,19 @@ pub static CODE_MAINTAINER: ServerInfo = ServerInfo {
 
 /// `project_files` with its tools.
 pub fn project_files(home: &FileHome) -> Server {
-    reading_tools(Server::new(&PROJECT_FILES), &Shelf::new(home))
+    reading_tools(Server::new(&PROJECT_FILES), &Shelf::new(home), home)
 }
 
 /// `code_writer` with its tools.
 pub fn code_writer(home: &FileHome) -> Server {
     let shelf = Shelf::new(home);
-    writing_tools(reading_tools(Server::new(&CODE_WRITER), &shelf), &shelf)
+    writing_tools(reading_tools(Server::new(&CODE_WRITER), &shelf, home), &shelf)
 }
 
 /// `code_maintainer` with its tools.
 pub fn code_maintainer(home: &FileHome) -> Server {
     let shelf = Shelf::new(home);
-    let server = writing_tools(reading_tools(Server::new(&CODE_MAINTAINER), &shelf), &shelf)
+    let server = writing_tools(reading_tools(Server::new(&CODE_MAINTAINER), &shelf, home), &shelf)
         .with(raw::ReadFileRaw(shelf.clone()))
         .with(raw::ReadFileRange(shelf.clone()));
     if !shelf.writes() {
@@ -86,10 +87,10 @@ pub fn code_maintainer(home: &FileHome) -> Server {
     server.with(transferring::MovePath(shelf.clone())).with(transferring::CopyPath(shelf))
 }
 
-fn reading_tools(server: Server, shelf: &Arc<Shelf>) -> Server {
+fn reading_tools(server: Server, shelf: &Arc<Shelf>, home: &FileHome) -> Server {
     server
         .with(listing::ListDirectory(shelf.clone()))
-        .with(reading::ReadFile(shelf.clone()))
+        .with(reading::ReadFile::new(shelf.clone(), home))
         .with(searching::SearchText(shelf.clone()))
         .with(searching::FindFiles(shelf.clone()))
         .with(listing::StatPath(shelf.clone()))

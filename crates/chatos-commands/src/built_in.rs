@@ -66,7 +66,7 @@ pub static ALL: [BuiltIn; 19] = [
     command(
         "/export",
         ["[FILE]", "[文件]"],
-        ["Write the chat to a file: .md or .json", "将对话写入文件：.md 或 .json"],
+        ["Write the chat to a file: .md, .html or .json", "将对话写入文件：.md、.html 或 .json"],
     ),
     command(
         "/queue",

@@ -163,6 +163,7 @@ impl Beside {
         protected.extend(self.places.legacy_dir.clone());
         let named = |name: &str| self.environment.get(name).map(str::to_owned);
         ServerEnv {
+            extracts: Some("/proc/self/exe".into()),
             state_dir: Some(state_dir),
             protected,
             store: self.handle(),

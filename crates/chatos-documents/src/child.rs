@@ -10,14 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::FILE_BYTES;
 use crate::kind::Kind;
+use crate::limits::Limits;
 use crate::read::{Members, Note, Read, Unread, read};
 
 /// The program's word for "read the document on your input"; the kind of document follows.
 pub const EXTRACT_COMMAND: &str = "__extract";
-/// Most memory the reading process may use, in bytes.
-const MEMORY: u64 = 512 * 1024 * 1024;
-/// Seconds of computing; whoever started it waits no longer either.
-pub(crate) const SECONDS: u64 = 30;
 /// Documents nest; the usual stack is meant for programs.
 const STACK: usize = 32 * 1024 * 1024;
 
@@ -34,17 +31,18 @@ pub(crate) struct Head {
     pub(crate) unread: Option<Unread>,
 }
 
-/// Reads the document on standard input, whose kind is the first word, and writes its text.
+/// Reads the document on standard input, whose kind is the first word and whose limits the next ones, and writes its text.
 pub fn serve(mut words: impl Iterator<Item = OsString>, seal: Sealed, archive: Opened) -> ExitCode {
     let Some(kind) = words.next().and_then(|word| Kind::of_word(word.to_str()?)) else {
         return ExitCode::from(2);
     };
+    let Some(limits) = Limits::of_words(words) else { return ExitCode::from(2) };
     let mut bytes = Vec::new();
     // What a library prints is not the answer.
     let Ok(answer) = rustix::io::dup(rustix::stdio::stdout()) else { return ExitCode::FAILURE };
     if std::io::stdin().lock().take(FILE_BYTES as u64 + 1).read_to_end(&mut bytes).is_err()
         || rustix::stdio::dup2_stdout(rustix::stdio::stderr()).is_err()
-        || limit().is_err()
+        || limit(limits).is_err()
         || seal().is_err()
     {
         return ExitCode::FAILURE;
@@ -65,9 +63,9 @@ pub fn serve(mut words: impl Iterator<Item = OsString>, seal: Sealed, archive: O
     }
 }
 
-fn limit() -> rustix::io::Result<()> {
+fn limit(limits: Limits) -> rustix::io::Result<()> {
     let at_most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
     rustix::process::setrlimit(Resource::Core, at_most(0))?;
-    rustix::process::setrlimit(Resource::Cpu, at_most(SECONDS))?;
-    rustix::process::setrlimit(Resource::Data, at_most(MEMORY))
+    rustix::process::setrlimit(Resource::Cpu, at_most(limits.seconds()))?;
+    rustix::process::setrlimit(Resource::Data, at_most(limits.memory()))
 }

@@ -3,14 +3,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
-use std::time::Duration;
 
 use chatos_child::{Program, Spawning, Streams, start};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::Semaphore;
 
-use crate::child::{EXTRACT_COMMAND, Head, SECONDS};
+use crate::child::{EXTRACT_COMMAND, Head};
 use crate::kind::Kind;
+use crate::limits::Limits;
 use crate::read::{Read, Unread};
 use crate::{FILE_BYTES, TEXT_BYTES};
 
@@ -26,12 +26,13 @@ pub struct Extractor {
     /// The program that answers to [`EXTRACT_COMMAND`].
     program: Option<OsString>,
     slots: Semaphore,
+    limits: Limits,
 }
 
 impl Extractor {
     /// One that starts `program`; without one only text can be read.
     pub fn new(spawning: Spawning, program: Option<OsString>) -> Self {
-        Self { spawning, program, slots: Semaphore::new(AT_ONCE) }
+        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::of_environment() }
     }
 
     /// The text of a document.
@@ -48,7 +49,7 @@ impl Extractor {
             self.program.clone().ok_or_else(|| unavailable("this program does not start others"))?;
         let program = Program {
             program,
-            arguments: vec![EXTRACT_COMMAND.into(), kind.as_str().into()],
+            arguments: [EXTRACT_COMMAND.into(), kind.as_str().into()].into_iter().chain(self.limits.words()).collect(),
             directory: Some("/".into()),
             environment: Vec::new(),
         };
@@ -59,17 +60,17 @@ impl Extractor {
             (process.wait().await, answer, complaint)
         };
         // A little longer than its own limit: most of the time it ends by itself.
-        let done = tokio::time::timeout(Duration::from_secs(SECONDS), work).await;
+        let done = tokio::time::timeout(self.limits.time(), work).await;
         let Ok((status, answer, complaint)) = done else {
             process.signal(rustix::process::Signal::KILL);
             process.wait().await.ok();
             process.end_rest().await;
-            return Err(slow());
+            return Err(slow(self.limits));
         };
         process.end_rest().await;
         match status {
             Ok(status) if status.success() => understood(&answer),
-            Ok(status) => Err(ended(status.signal(), &complaint)),
+            Ok(status) => Err(ended(status.signal(), &complaint, self.limits)),
             Err(error) => Err(unavailable(&error.to_string())),
         }
     }
@@ -110,17 +111,17 @@ fn understood(answer: &[u8]) -> Result<Read, Unread> {
     Ok(Read { text, note: head.note })
 }
 
-fn ended(signal: Option<i32>, complaint: &str) -> Unread {
+fn ended(signal: Option<i32>, complaint: &str, limits: Limits) -> Unread {
     let xcpu = rustix::process::Signal::XCPU.as_raw();
     let kill = rustix::process::Signal::KILL.as_raw();
     if signal == Some(xcpu) || signal == Some(kill) {
-        return slow();
+        return slow(limits);
     }
     if complaint.contains("memory allocation") {
         return Unread::new(
             "memory",
-            "reading it takes more than 512 MiB of memory",
-            "读取它所需的内存超过 512 MiB",
+            format!("reading it takes more than {} MiB of memory", limits.mib()),
+            format!("读取它所需的内存超过 {} MiB", limits.mib()),
         );
     }
     Unread::new(
@@ -130,8 +131,9 @@ fn ended(signal: Option<i32>, complaint: &str) -> Unread {
     )
 }
 
-fn slow() -> Unread {
-    Unread::new("slow", "reading it takes longer than 30 seconds", "读取时间超过 30 秒")
+fn slow(limits: Limits) -> Unread {
+    let (en, zh) = limits.time_said();
+    Unread::new("slow", format!("reading it takes longer than {en}"), format!("读取时间超过 {zh}"))
 }
 
 fn unavailable(detail: &str) -> Unread {

@@ -7,12 +7,15 @@ mod attached;
 mod child;
 mod extractor;
 mod kind;
+mod limits;
+mod native;
 mod read;
 
 pub use attached::{Attached, NAME_ONLY, attached, in_message, unsupported};
 pub use child::{EXTRACT_COMMAND, Opened, Sealed, serve};
 pub use extractor::Extractor;
 pub use kind::{Kind, fence, kind_of, old_office};
+pub use native::{Native, label, pages_of, seen_by_model};
 pub use read::{Members, Note, Read, Unread, read};
 
 /// The largest file that is taken.

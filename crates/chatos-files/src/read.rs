@@ -135,13 +135,7 @@ pub fn read_clamped(
 fn take(looked: Looked, range: LineRange, limits: &RangeLimits, stop: &dyn Stop) -> Result<ReadText> {
     let Looked { opened, scan, whole } = looked;
     let total = scan.line_count;
-    if range.start > total.max(1) {
-        return Err(FileError::invalid(
-            "/start_line",
-            format!("start_line {} is beyond the end; the file has {total} lines (line_count)", range.start),
-            format!("start_line {} 超出末尾；文件共 {total} 行（line_count）", range.start),
-        ));
-    }
+    within(range.start, total)?;
     let end = range.end.unwrap_or(total).min(total);
     let lines = if matches!(scan.encoding, Encoding::Utf8 | Encoding::Unknown8Bit) {
         match whole {
@@ -152,6 +146,25 @@ fn take(looked: Looked, range: LineRange, limits: &RangeLimits, stop: &dyn Stop)
         lines::from_text(&decoded(&opened, &scan)?, range.start, end, limits)
     };
     Ok(ReadText { rel: opened.rel, scan, lines })
+}
+
+/// Lines of a text that is in memory, and how many it has.
+pub fn lines_of(text: &str, range: LineRange, limits: &RangeLimits) -> Result<(Lines, u64)> {
+    let total = text.lines().count() as u64;
+    within(range.start, total)?;
+    let end = range.end.unwrap_or(total).min(total);
+    Ok((lines::from_text(text, range.start, end, limits), total))
+}
+
+fn within(start: u64, total: u64) -> Result<()> {
+    if start <= total.max(1) {
+        return Ok(());
+    }
+    Err(FileError::invalid(
+        "/start_line",
+        format!("start_line {start} is beyond the end; the file has {total} lines (line_count)"),
+        format!("start_line {start} 超出末尾；文件共 {total} 行（line_count）"),
+    ))
 }
 
 /// Reads a part by bytes (servers §5 `read_file_raw`), whole characters only.

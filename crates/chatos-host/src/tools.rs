@@ -133,6 +133,7 @@ impl ToolDesk {
             observer: Arc::new(watch::Told(events.clone(), Arc::downgrade(host))),
         });
         let env = ServerEnv {
+            extracts: host.launches().then(|| crate::children::OWN_PROGRAM.into()),
             state_dir: Some(state.to_owned()),
             // Plugins, built-in ones included, lie inside the state directory.
             protected: [

@@ -2,6 +2,7 @@
 //! that a list of servers opens nothing and a server starts in a few milliseconds.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +38,8 @@ pub struct ServerEnv {
     pub subagents: Option<Arc<dyn SubagentRunner>>,
     /// Who knows what a change of files means for the code in them.
     pub insight: InsightSlot,
+    /// The program that reads documents, where there is one: this program again, started with a word of its own.
+    pub extracts: Option<OsString>,
     /// `--config`: the language servers of a person, instead of the file in the state directory.
     pub lsp_config: Option<PathBuf>,
 }
@@ -56,6 +59,7 @@ impl Default for ServerEnv {
             session_id: None,
             subagents: None,
             insight: InsightSlot::default(),
+            extracts: None,
             lsp_config: None,
         }
     }

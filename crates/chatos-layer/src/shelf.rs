@@ -42,6 +42,8 @@ pub struct FileHome {
     pub recorded_as: Option<&'static str>,
     /// Who knows what a change means for the code.
     pub insight: InsightSlot,
+    /// The program that reads documents; without one they are binary files.
+    pub extracts: Option<std::ffi::OsString>,
 }
 
 impl FileHome {
@@ -54,6 +56,7 @@ impl FileHome {
             write: env.write,
             recorded_as: None,
             insight: env.insight.clone(),
+            extracts: env.extracts.clone(),
         }
     }
 }

@@ -103,7 +103,8 @@ pub fn find(vendor: Option<&str>, id: &str) -> Option<(Fact, Match)> {
         .or_else(|| family(&known.families, &name).map(|fact| (fact, Match::Guess)))?;
     let mut fact = fact.clone();
     if let Some(rest) = vendor.and_then(|vendor| known.defaults.get(vendor)) {
-        fact.pdf = fact.pdf.or(rest.pdf);
+        // Pages are looked at: a model that does not see reads none.
+        fact.pdf = fact.pdf.or(rest.pdf.filter(|_| fact.vision != Some(false)));
         fact.cache_control = fact.cache_control.or(rest.cache_control);
         fact.max_tools = fact.max_tools.or(rest.max_tools);
     }

@@ -107,7 +107,7 @@ fn calls_in(messages: &[Message]) -> usize {
 
 fn reply(request: &Request) -> Reply {
     let asked = request.messages.iter().rposition(|message| matches!(message, Message::User { .. }));
-    let Some(Message::User { text, images }) = asked.map(|at| &request.messages[at]) else {
+    let Some(Message::User { text, images, .. }) = asked.map(|at| &request.messages[at]) else {
         return Reply::say(Words::of("").greeting());
     };
     let words = Words::of(text);

@@ -34,7 +34,7 @@ pub use models::{
 };
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use replay::replay_of;
-pub use request::{Effort, Image, Message, Params, Reasoning, Replay, Request, Tool, ToolCall};
+pub use request::{Document, Effort, Image, Message, Params, Reasoning, Replay, Request, Tool, ToolCall};
 pub use retry::{Backoff, retry_after};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{EventStream, Provider, from_events};

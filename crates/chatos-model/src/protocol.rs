@@ -79,6 +79,14 @@ impl Dialect {
         if error.message.contains("does not support tools") {
             return self.without.insert("tools".to_owned());
         }
+        let said = error.message.to_lowercase();
+        let about_files = ["pdf", ".document", "'document'", "`document`", "'file'", "`file`", "\"file\""];
+        if about_files.iter().any(|word| said.contains(word))
+            && self.without.insert(DOCUMENTS.to_owned())
+        {
+            // Not every model of a vendor reads files, and not every file; all read their text.
+            return true;
+        }
         let named = error.param.as_deref().map(|param| param.split(['.', '[']).next().unwrap_or(param));
         let known = OPTIONAL.iter().find(|member| match named {
             Some(named) => named == **member,
@@ -88,6 +96,9 @@ impl Dialect {
         known.is_some_and(|member| self.without.insert((*member).to_owned()))
     }
 }
+
+/// Files that go along as they are.
+const DOCUMENTS: &str = "documents";
 
 /// The member that carries thinking.
 pub(crate) const THINKING: &str = "reasoning_content";
@@ -114,6 +125,12 @@ impl Protocol {
 
     /// The request as this vendor wants it.
     pub fn wire(self, request: &Request, dialect: &Dialect) -> Wire {
+        let folded = (!dialect.sends(DOCUMENTS)).then(|| {
+            let mut request = request.clone();
+            request.messages.iter_mut().for_each(crate::Message::fold_documents);
+            request
+        });
+        let request = folded.as_ref().unwrap_or(request);
         let mut wire = match self {
             Self::OpenAi => openai::wire(request, dialect),
             Self::Anthropic => anthropic::wire(request, dialect),

@@ -81,6 +81,9 @@ pub enum Message {
         /// Pictures, for models that see.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
+        /// Files that go along as they are, for models that read them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        documents: Vec<Document>,
     },
     /// From the model.
     Assistant {
@@ -108,6 +111,39 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
+}
+
+impl Message {
+    /// Words of the person's side and nothing beside them.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new(), documents: Vec::new() }
+    }
+
+    /// Puts the text of its documents in the place of the files.
+    pub fn fold_documents(&mut self) {
+        if let Self::User { text, documents, .. } = self {
+            for document in documents.drain(..) {
+                *text = text.replacen(&document.label, &document.text, 1);
+            }
+        }
+    }
+}
+
+/// A file that a model reads itself, such as a PDF.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Document {
+    /// As the person's system has it.
+    pub name: String,
+    /// Such as `application/pdf`.
+    pub mime: String,
+    /// Base64.
+    pub data: String,
+    /// What it costs, estimated.
+    pub tokens: u64,
+    /// What names it in the text of its message.
+    pub label: String,
+    /// What stands in the place of that where the file itself cannot go.
+    pub text: String,
 }
 
 /// A picture.

@@ -127,7 +127,7 @@ fn provider(base: &str, patience: Patience) -> HttpProvider {
 
 fn request() -> Request {
     Request {
-        messages: vec![Message::User { text: "hi".to_owned(), images: Vec::new() }],
+        messages: vec![Message::user("hi")],
         params: Params { model: "m".to_owned(), temperature: Some(0.5), ..Params::default() },
         ..Request::default()
     }

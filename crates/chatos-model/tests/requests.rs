@@ -4,7 +4,7 @@
 
 use chatos_model::provider::gemini::reduce;
 use chatos_model::{
-    Class, Dialect, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall, protocol_of,
+    Class, Dialect, Document, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall, protocol_of,
 };
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn request() -> Request {
     Request {
         system: vec!["You help.".into(), "Be brief.".into()],
         messages: vec![
-            Message::User { text: "Look".into(), images: vec![picture("AA==")] },
+            Message::User { text: "Look".into(), images: vec![picture("AA==")], documents: Vec::new() },
             Message::Assistant {
                 text: String::new(),
                 reasoning: vec![Reasoning { text: "t".into(), opaque: Some(thinking) }],
@@ -262,4 +262,48 @@ fn gemini_schemas_that_refer_to_themselves_stay_small() {
     let (reduced, lost) = reduce(&json!({ "type": "object", "properties": members }));
     assert!(reduced.to_string().len() < 1 << 20);
     assert_eq!(lost, ["$ref"]);
+}
+
+/// A file that goes along as it is, in each vendor's words; and as text where the vendor was seen to refuse it.
+#[test]
+fn documents() {
+    let mut request = request();
+    let Message::User { text, documents, .. } = &mut request.messages[0] else { panic!() };
+    text.push_str("\n\n[file a.pdf]");
+    documents.push(Document {
+        name: "a.pdf".into(),
+        mime: "application/pdf".into(),
+        data: "JVBERg==".into(),
+        tokens: 2_000,
+        label: "\n\n[file a.pdf]".into(),
+        text: "\n\nFile `a.pdf`: words".into(),
+    });
+    let said = |protocol: Protocol, dialect: &Dialect| protocol.wire(&request, dialect).body;
+    let usual = Dialect::default();
+    let body = said(Protocol::OpenAi, &usual);
+    assert_eq!(
+        body["messages"][1]["content"][1],
+        json!({ "type": "file", "file": { "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERg==" } })
+    );
+    let body = said(Protocol::Anthropic, &usual);
+    let source = json!({ "type": "base64", "media_type": "application/pdf", "data": "JVBERg==" });
+    assert_eq!(
+        body["messages"][0]["content"][0],
+        json!({ "type": "document", "source": source, "title": "a.pdf" })
+    );
+    let body = said(Protocol::Gemini, &usual);
+    let inline = json!({ "mimeType": "application/pdf", "data": "JVBERg==" });
+    assert_eq!(body["contents"][0]["parts"][0], json!({ "inlineData": inline }));
+
+    let mut taught = Dialect::default();
+    let refusal = |message: &str| {
+        let body = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } });
+        Protocol::Anthropic.refused(400, None, body.to_string().as_bytes())
+    };
+    assert!(!taught.learn(&refusal("see the documentation")));
+    assert!(taught.learn(&refusal("messages.0.content.0.pdf.source.base64.data: The PDF was not valid.")));
+    for protocol in [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini] {
+        let body = said(protocol, &taught).to_string();
+        assert!(body.contains("Look\\n\\nFile `a.pdf`: words") && !body.contains("JVBERg=="), "{body}");
+    }
 }

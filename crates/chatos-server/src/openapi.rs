@@ -30,7 +30,7 @@ pub fn document() -> Value {
         "info": {
             "title": "ChatOS",
             "version": chatos_host::VERSION,
-            "description": "The local API of a ChatOS host. Loopback only; every route needs the bearer token of host.json or of a signed-in page. With `?resolve=1` the id of an agent, model, chat or land_config in a path may be its name, the beginning of it, or `default` (`last` for chats): 404 names the nearest, 409 `ambiguous_name` the candidates.",
+            "description": "The local API of a ChatOS host. Loopback only; every route needs the bearer token of host.json or of a signed-in page. With `?resolve=1` the id of an agent, model, chat or land_config in a path, in a query or in a top member of a body (`agentId`, `modelId`, `landConfigId`, `sessionId`) may be its name, the beginning of it, or `default` (`last` for chats): 404 names the nearest, 409 `ambiguous_name` the candidates.",
         },
         "servers": [{ "url": "http://127.0.0.1:7878" }],
         "security": [{ "bearer": [] }],

@@ -1,17 +1,19 @@
-//! Names in addresses: with `?resolve=1` the place of an id takes what people call the thing, by the one rule of
+//! Names instead of ids: with `?resolve=1` the place of an id, in an address or a body, takes what people call the thing, by the one rule of
 //! [`chatos_tool::names`]. Without it, and for apps, an id is an id. Servers answer to their names anyway.
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::Request;
-use axum::http::Uri;
+use axum::http::{Uri, header};
 use axum::http::uri::PathAndQuery;
 use chatos_host::Host;
 use chatos_store::ModelRecord;
 use chatos_tool::names::{Named, Noun, pick, unknown};
 use chatos_tool::{ErrorCode, Fault, Text};
+use serde_json::Value;
 
-use crate::api::ApiError;
+use crate::api::{ApiError, read_body};
 use crate::narrow::AppCaller;
 
 /// Chats that are read at once.
@@ -21,22 +23,81 @@ const PAGE: u32 = 500;
 const WORDS: [&str; 9] =
     ["preview", "presets", "recognise", "detect", "test", "offered", "refresh", "schema", "search"];
 
-/// The request with an id where a name stood.
+/// Members of bodies and of queries that hold an id, and whose.
+const MEMBERS: [(&str, &str); 7] = [
+    ("agentId", "agents"),
+    ("agent", "agents"),
+    ("modelId", "models"),
+    ("landConfigId", "land-configs"),
+    ("sessionId", "sessions"),
+    ("session", "sessions"),
+    ("chat", "sessions"),
+];
+/// The largest body of any route: a message with its files.
+const BODY: usize = 80 * 1024 * 1024;
+
+/// The request with ids where names stood: in its path, in its query and in the members of its body.
 pub(crate) async fn resolved(host: &Arc<Host>, mut request: Request) -> Result<Request, ApiError> {
     let wanted = request.uri().query().is_some_and(|query| query.split('&').any(|part| part == "resolve=1"));
     if !wanted || request.extensions().get::<AppCaller>().is_some() {
         return Ok(request);
     }
-    let path = request.uri().path().to_owned();
-    let Some((list, rest)) = path.strip_prefix("/api/v1/").and_then(|path| path.split_once('/')) else {
-        return Ok(request);
-    };
-    let (written, behind) =
-        rest.split_once('/').map_or((rest, String::new()), |(id, rest)| (id, format!("/{rest}")));
-    if WORDS.contains(&written) {
+    let mut path = request.uri().path().to_owned();
+    if let Some((list, rest)) = path.strip_prefix("/api/v1/").and_then(|path| path.split_once('/')) {
+        let (written, behind) =
+            rest.split_once('/').map_or((rest, String::new()), |(id, rest)| (id, format!("/{rest}")));
+        if !WORDS.contains(&written)
+            && let Some(id) = id_of(host, list, decoded(written)?).await?
+        {
+            path = format!("/api/v1/{list}/{}{behind}", encoded(&id));
+        }
+    }
+    let mut query = Vec::new();
+    for part in request.uri().query().unwrap_or_default().split('&') {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let list = MEMBERS.iter().find(|(member, _)| *member == name).filter(|_| !value.is_empty());
+        let id = match list {
+            Some((_, list)) => id_of(host, list, decoded(&value.replace('+', " "))?).await?,
+            None => None,
+        };
+        query.push(id.map_or_else(|| part.to_owned(), |id| format!("{name}={}", encoded(&id))));
+    }
+    let address = format!("{path}?{}", query.join("&"));
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(address).map_err(|error| odd(&error.to_string()))?);
+    *request.uri_mut() = Uri::from_parts(parts).map_err(|error| odd(&error.to_string()))?;
+    in_body(host, request).await
+}
+
+/// The request with ids in the members of its body. What is no object is left to the route.
+async fn in_body(host: &Arc<Host>, request: Request) -> Result<Request, ApiError> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if !kind.is_some_and(|kind| kind.starts_with("application/json")) {
         return Ok(request);
     }
-    let name = decoded(written)?;
+    let (mut parts, body) = request.into_parts();
+    let request = Request::from_parts(parts.clone(), body);
+    let mut bytes = read_body(request, BODY).await?;
+    if let Ok(Value::Object(mut members)) = serde_json::from_slice::<Value>(&bytes) {
+        let mut changed = false;
+        for (member, list) in MEMBERS {
+            let written = members.get(member).and_then(Value::as_str).filter(|name| !name.is_empty());
+            let Some(written) = written.map(str::to_owned) else { continue };
+            if let Some(id) = id_of(host, list, written).await? {
+                members.insert(member.to_owned(), Value::String(id));
+                changed = true;
+            }
+        }
+        if changed && let Ok(written) = serde_json::to_vec(&members) {
+            bytes = written.into();
+            parts.headers.remove(header::CONTENT_LENGTH);
+        }
+    }
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// The id of what people call `name`; nothing in lists that have no names.
+async fn id_of(host: &Arc<Host>, list: &str, name: String) -> Result<Option<String>, ApiError> {
     let id = match list {
         "agents" => blocking(host, move |host| Ok(host.agents().find(&name)?.id)).await?,
         "models" => blocking(host, move |host| model(&name, &host.models().list()?)).await?,
@@ -49,14 +110,9 @@ pub(crate) async fn resolved(host: &Arc<Host>, mut request: Request) -> Result<R
             blocking(host, pick_profile).await?
         }
         "sessions" => chat(host, &name).await?,
-        _ => return Ok(request),
+        _ => return Ok(None),
     };
-    let query = request.uri().query().unwrap_or_default();
-    let address = format!("/api/v1/{list}/{}{behind}?{query}", encoded(&id));
-    let mut parts = request.uri().clone().into_parts();
-    parts.path_and_query = Some(PathAndQuery::try_from(address).map_err(|error| odd(&error.to_string()))?);
-    *request.uri_mut() = Uri::from_parts(parts).map_err(|error| odd(&error.to_string()))?;
-    Ok(request)
+    Ok(Some(id))
 }
 
 /// Asks the database beside the thread that serves requests.

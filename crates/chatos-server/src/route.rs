@@ -11,6 +11,7 @@ pub(crate) mod callback;
 pub(crate) mod changes;
 pub(crate) mod channels;
 pub(crate) mod chat_file;
+mod chat_page;
 pub(crate) mod clients;
 pub(crate) mod commands;
 pub(crate) mod dev;

@@ -176,6 +176,23 @@ impl Store {
         })
     }
 
+    /// Messages that are not shown because another version of them, or of one before them, is; with the id of the
+    /// version each was left with, oldest first.
+    pub fn left_messages(&self, session: &str) -> Result<Vec<(String, MessageRow)>, StoreError> {
+        self.read(|connection| {
+            let sql = format!(
+                "SELECT {COLUMNS}, left_with FROM messages WHERE session_id = ?1 AND left_with <> '' ORDER BY seq"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let rows = statement.query_map([session], |row| Ok((row.get("left_with")?, message_of(row)?)))?;
+            let mut rows: Vec<(String, MessageRow)> = rows.collect::<Result<_, _>>()?;
+            for (_, row) in &mut rows {
+                fill_one(connection, row)?;
+            }
+            Ok(rows)
+        })
+    }
+
     /// The messages of a run, oldest first.
     pub fn messages_of_run(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {

@@ -264,14 +264,9 @@ pub(crate) async fn file(
     output: &Output,
     id: &str,
     format: FileFormat,
-    tools: bool,
-    thinking: bool,
+    more: &str,
 ) -> Result<Answer<ChatFile>, Fault> {
-    let path = format!(
-        "/api/v1/sessions/{}/export?format={}&tools={tools}&thinking={thinking}",
-        encode(id),
-        format.as_str()
-    );
+    let path = format!("/api/v1/sessions/{}/export?format={}{more}", encode(id), format.as_str());
     api.get(&path, output.lang).await
 }
 
@@ -284,7 +279,14 @@ async fn export(
 ) -> Result<(), Fault> {
     let by_name = || wanted.output.as_deref().map_or(FileFormat::Md, FileFormat::of_file);
     let format = wanted.format.unwrap_or_else(by_name);
-    let made = file(api, output, id, format, !wanted.no_tools, wanted.thinking).await?;
+    let tools = match (wanted.no_tools, wanted.short_tools) {
+        (true, _) => "none",
+        (_, true) => "short",
+        _ => "full",
+    };
+    let branch = if wanted.all_versions { "all" } else { "path" };
+    let more = format!("&tools={tools}&branch={branch}&thinking={}", wanted.thinking);
+    let made = file(api, output, id, format, &more).await?;
     match &wanted.output {
         Some(path) => {
             std::fs::write(here.join(path), &made.text).map_err(|error| unwritten(path, &error))?;

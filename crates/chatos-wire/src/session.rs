@@ -403,6 +403,8 @@ pub enum ChatFormat {
     /// Markdown, to be read.
     #[default]
     Md,
+    /// One page to show and print, with its pictures; nothing in it is loaded or run.
+    Html,
     /// The form programs read, `chatos-chat/1`.
     Json,
 }
@@ -412,10 +414,57 @@ pub enum ChatFormat {
 #[serde(rename_all = "camelCase", default)]
 pub struct ChatFileQuery {
     pub format: ChatFormat,
-    /// With calls of tools and their results; so unless it is false.
-    pub tools: Option<bool>,
-    /// With what the model thought before it answered.
+    /// Calls of tools and their results.
+    pub tools: ChatFileTools,
+    /// With what the model thought before it answered; `true`, `false`, `1` or `0`.
+    #[serde(deserialize_with = "yes_or_no")]
     pub thinking: bool,
+    /// Also what other versions of messages led to; in JSON alone.
+    pub branch: ChatFileBranch,
+}
+
+/// How much of the calls of tools an exported chat has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatFileTools {
+    /// Nothing of them.
+    #[serde(alias = "false")]
+    None,
+    /// That they were called, a line each.
+    Short,
+    /// All of it.
+    #[default]
+    #[serde(alias = "true")]
+    Full,
+}
+
+/// Which messages an exported chat has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatFileBranch {
+    /// What the chat shows.
+    #[default]
+    Path,
+    /// That, and every other version with what followed it.
+    All,
+}
+
+/// Yes or no as a query says it.
+fn yes_or_no<'de, D: serde::Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Said {
+        Bool(bool),
+        Word(String),
+    }
+    match Said::deserialize(from)? {
+        Said::Bool(said) => Ok(said),
+        Said::Word(word) => match word.as_str() {
+            "1" | "true" => Ok(true),
+            "0" | "false" => Ok(false),
+            _ => Err(serde::de::Error::custom("`thinking` is 1 or 0")),
+        },
+    }
 }
 
 /// A chat as a file, without secrets.

@@ -61,7 +61,7 @@ export class ChatApi {
   }
 
   /** The chat as a file, made by the host without secrets. */
-  exported(id: string, query: { format: 'md' | 'json'; tools: boolean }): Promise<ChatFile> {
+  exported(id: string, query: { format: 'md' | 'html' | 'json'; tools: 'none' | 'full' }): Promise<ChatFile> {
     return this.http.get(`${at(id)}/export`, { query });
   }
 

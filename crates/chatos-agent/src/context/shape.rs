@@ -48,6 +48,10 @@ pub(crate) fn shape(said: &mut [Said], shape: &Shape) {
     let mut at = 0;
     while at < said.len() {
         let one = &mut said[at];
+        if one.seq <= shape.squeezed_to {
+            // Its text is shorter, and can be cut.
+            one.message.fold_documents();
+        }
         match &mut one.message {
             Message::User { text, .. } => {
                 if text.len() > shape.user {
@@ -147,7 +151,7 @@ fn pictures(said: &mut [Said], pruned_to: i64) {
     for one in said.iter_mut() {
         let is_old = one.seq <= pruned_to;
         let (text, images) = match &mut one.message {
-            Message::User { text, images } => (text, images),
+            Message::User { text, images, .. } => (text, images),
             Message::Tool { content, images, .. } => (content, images),
             Message::Assistant { .. } => continue,
         };

@@ -14,6 +14,7 @@ pub(crate) fn entry(seq: i64, run: &str, speaker: Speaker, text: &str) -> Entry 
         text: text.to_owned(),
         block: String::new(),
         images: Vec::new(),
+        documents: Vec::new(),
         reasoning: Vec::new(),
         origin: Origin::default(),
         measured: None,

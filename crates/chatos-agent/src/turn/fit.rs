@@ -92,8 +92,8 @@ impl Turn {
     /// A message as it is sent: behind what ChatOS put before it.
     fn sent(&self, said: &Said) -> Message {
         match self.seen(&said.message) {
-            Message::User { text, images } if !said.block.is_empty() => {
-                Message::User { text: format!("{}\n\n{text}", said.block), images }
+            Message::User { text, images, documents } if !said.block.is_empty() => {
+                Message::User { text: format!("{}\n\n{text}", said.block), images, documents }
             }
             message => message,
         }
@@ -102,9 +102,9 @@ impl Turn {
     /// A message as this model can take it.
     fn seen(&self, message: &Message) -> Message {
         match message {
-            Message::User { text, images } if !images.is_empty() && !self.model.vision => {
+            Message::User { text, images, documents } if !images.is_empty() && !self.model.vision => {
                 let text = format!("{text}\n{UNSEEN}");
-                Message::User { text, images: Vec::new() }
+                Message::User { text, images: Vec::new(), documents: documents.clone() }
             }
             Message::Tool { call_id, name, content, is_error, images }
                 if !images.is_empty() && !self.model.vision =>
@@ -186,6 +186,6 @@ fn put_first(messages: &mut Vec<Message>, block: &str) {
     if let Some(Message::User { text, .. }) = messages.first_mut() {
         *text = format!("{block}\n\n{text}");
     } else {
-        messages.insert(0, Message::User { text: block.to_owned(), images: Vec::new() });
+        messages.insert(0, Message::user(block));
     }
 }

@@ -161,7 +161,7 @@ impl Turn {
         let words = most / 8;
         let text = text::order(self.run.lang, part, words, wish);
         let asked = text_tokens(&text);
-        let messages = vec![Message::User { text, images: Vec::new() }];
+        let messages = vec![Message::user(text)];
         let request = Request { system: Vec::new(), messages, tools: Vec::new(), params: params(model, &[]) };
         let answer = self.whole_text(provider, request).await?;
         let made = answer.usage.unwrap_or_else(|| Usage {

@@ -187,7 +187,7 @@ impl Tool for ReadFileRange {
             })
             .await?;
         let header = format!("# {rel} (lines {}-{} of {})", lines.start, lines.end, scan.line_count);
-        let (text, product) = body(header, &lines, &scan, cx.lang);
+        let (text, product) = body(header, &lines, scan.hex().as_deref(), cx.lang);
         let cuts = line_cut(&lines);
         let data = RangeData {
             path: rel,

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use chatos_files::entry::human_size;
 use chatos_files::read::{self, LineRange, Lines, RangeLimits, ReadText, Scan};
 use chatos_files::text::{Encoding, Eol};
-use chatos_layer::{Body, CallCx, Job, Outcome, Shelf, Tool};
+use chatos_layer::{Body, CallCx, FileHome, Job, Outcome, Shelf, Tool, ToolSettings};
 use chatos_tool::truncate::omitted_notice;
-use chatos_tool::{Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, ToolError, ToolSpec, Unit};
+use chatos_tool::{
+    Annotations, Confirm, Cut, Issue, IssueCode, Keep, Lang, Text, TextLimits, ToolError, ToolSpec, Unit,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::documents::Documents;
 use super::listing::yes;
 
 static SPEC: ToolSpec = ToolSpec {
@@ -21,10 +24,12 @@ static SPEC: ToolSpec = ToolSpec {
     description: Text::fixed(
         "Reads a text file inside the root, whole or by lines. The header tells size and lines; sha256 is that of \
          the whole file, for expected_sha256 of later changes. A larger file is cut and says which start_line \
-         continues. Binary files are not_supported, a missing file is not_found with similar names, a directory is \
+         continues. PDF, docx, pptx, xlsx, odt, odp and ods files give their text; other binary files are \
+         not_supported, a missing file is not_found with similar names, a directory is \
          invalid.",
         "读取根目录内的文本文件，可整体或按行。标题行给出大小和行数；sha256 属于整个文件，可用于之后更改的 expected_sha256。\
-         较大的文件会被截断，并说明用哪个 start_line 继续。二进制文件为 not_supported，文件不存在为 not_found 并给出相似名称，\
+         较大的文件会被截断，并说明用哪个 start_line 继续。PDF、docx、pptx、xlsx、odt、odp、ods 给出其文本；\
+         其他二进制文件为 not_supported，文件不存在为 not_found 并给出相似名称，\
          目录为 invalid。",
     ),
     annotations: Annotations::of("R I"),
@@ -33,7 +38,43 @@ static SPEC: ToolSpec = ToolSpec {
 };
 
 /// Reads lines.
-pub(super) struct ReadFile(pub(super) Arc<Shelf>);
+pub(super) struct ReadFile {
+    shelf: Arc<Shelf>,
+    documents: Option<Documents>,
+}
+
+impl ReadFile {
+    pub(super) fn new(shelf: Arc<Shelf>, home: &FileHome) -> Self {
+        Self { shelf, documents: home.extracts.clone().map(Documents::new) }
+    }
+
+    /// A document as the result of a call; nothing where the file is none.
+    async fn document(&self, args: &Args, cx: &CallCx) -> Result<Option<Outcome<Data>>, ToolError> {
+        let Some(documents) = self.documents.as_ref().filter(|_| Documents::is_named_so(&args.path)) else {
+            return Ok(None);
+        };
+        let range = LineRange { start: args.start_line, end: args.end_line };
+        let limits = limits_of(&cx.settings, args.max_lines, args.with_line_numbers);
+        let Some(found) = documents.read(&self.shelf, cx, &args.path, range, limits).await? else {
+            return Ok(None);
+        };
+        let (text, product) = body(found.header(), &found.lines, Some(&found.sha256), cx.lang);
+        let cut = line_cut(&found.lines);
+        let data = Data {
+            path: found.rel,
+            size_bytes: found.size,
+            line_count: found.line_count,
+            start_line: found.lines.start,
+            end_line: found.lines.end,
+            sha256: Some(found.sha256),
+            encoding: encoding_word(Encoding::Utf8),
+            eol: eol_word(Eol::Lf),
+            bom: false,
+            truncated: found.lines.truncated() || found.lines.cut_lines > 0,
+        };
+        Ok(Some(Outcome::Ok(Body::product(data, text, product).truncated(cut))))
+    }
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Args {
@@ -97,11 +138,19 @@ pub(super) fn eol_word(eol: Eol) -> &'static str {
 
 /// The limits of one read: what the settings allow, less what header and notice take.
 pub(super) fn limits(job: &Job, max_lines: Option<u64>, numbered: bool) -> RangeLimits {
+    sized(job.settings.max_file_bytes, &job.text, max_lines, numbered)
+}
+
+fn limits_of(settings: &ToolSettings, max_lines: Option<u64>, numbered: bool) -> RangeLimits {
+    sized(settings.files.max_file_bytes, &settings.text, max_lines, numbered)
+}
+
+fn sized(max_bytes: u64, text: &TextLimits, max_lines: Option<u64>, numbered: bool) -> RangeLimits {
     RangeLimits {
-        max_bytes: job.settings.max_file_bytes,
-        max_chars: job.text.result_chars.saturating_sub(4_500).max(200),
+        max_bytes,
+        max_chars: text.result_chars.saturating_sub(4_500).max(200),
         max_lines,
-        line_chars: job.text.line_chars.saturating_sub(30).max(100),
+        line_chars: text.line_chars.saturating_sub(30).max(100),
         numbered,
     }
 }
@@ -109,7 +158,7 @@ pub(super) fn limits(job: &Job, max_lines: Option<u64>, numbered: bool) -> Range
 /// The text after a header, and where in it the product stands: the lines, and where to go on. The digest ends
 /// the text: a model that changes the file later needs it, and a header line of its own would shift what callers
 /// expect below the blank line.
-pub(super) fn body(header: String, lines: &Lines, scan: &Scan, lang: Lang) -> (String, Range<usize>) {
+pub(super) fn body(header: String, lines: &Lines, sha256: Option<&str>, lang: Lang) -> (String, Range<usize>) {
     let mut text = format!("{header}\n\n{}", lines.text);
     let begin = header.len() + 2;
     if lines.truncated() {
@@ -125,7 +174,7 @@ pub(super) fn body(header: String, lines: &Lines, scan: &Scan, lang: Lang) -> (S
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    match &scan.sha256 {
+    match sha256 {
         Some(digest) => text.push_str(&format!("[sha256: {digest}]")),
         None => text.push_str(Text::fixed("[sha256: larger than 50 MiB]", "[sha256：超过 50 MiB]").get(lang)),
     }
@@ -177,8 +226,11 @@ impl Tool for ReadFile {
     }
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
+        if let Some(document) = self.document(&args, cx).await? {
+            return Ok(document);
+        }
         let ReadText { rel, scan, lines } = self
-            .0
+            .shelf
             .quick(cx, move |job| {
                 let range = LineRange { start: args.start_line, end: args.end_line };
                 let limits = limits(job, args.max_lines, args.with_line_numbers);
@@ -191,7 +243,7 @@ impl Tool for ReadFile {
         } else {
             format!("# {rel} (lines {}-{} of {}, size: {size})", lines.start, lines.end, scan.line_count)
         };
-        let (text, product) = body(header, &lines, &scan, cx.lang);
+        let (text, product) = body(header, &lines, scan.hex().as_deref(), cx.lang);
         let data = Data {
             path: rel,
             size_bytes: scan.size_bytes,

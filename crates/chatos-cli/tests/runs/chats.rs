@@ -67,6 +67,14 @@ fn chats_are_listed_read_found_exported_renamed_put_away_and_deleted() {
         assert!(markdown.stdout.contains("**counter · count**"), "{markdown:?}");
         let plain = run(&["chats", "export", "The count", "--no-tools", "--lang", "zh"]);
         assert!(plain.stdout.contains("## 助手 · ") && !plain.stdout.contains("counter"), "{plain:?}");
+        let page = stand.sandbox.root().join("chat.html");
+        let written = run(&["chats", "export", "The count", "-o", page.to_str().unwrap(), "--short-tools"]);
+        assert_eq!(written.status, 0, "{written:?}");
+        let page = std::fs::read_to_string(&page).unwrap();
+        assert!(page.starts_with("<!doctype html>") && page.contains("counter · count"), "{page}");
+        let whole = run(&["chats", "export", "The count", "--format", "json", "--all-versions"]);
+        let whole: Value = serde_json::from_str(&whole.stdout).unwrap();
+        assert_eq!(whole["otherVersions"], json!([]), "{whole}");
         let file = stand.sandbox.root().join("chat.json");
         let written = run(&["chats", "export", "秘密", "-o", file.to_str().unwrap()]);
         assert_eq!(written.status, 4, "a beginning, not any part: {written:?}");
@@ -174,6 +182,17 @@ fn a_chat_is_exported_over_the_api() {
     let whole = host.ask("GET", &format!("{path}?format=json"), None).json();
     let whole: Value = serde_json::from_str(whole["text"].as_str().unwrap()).unwrap();
     assert_eq!(whole["messages"].as_array().unwrap().len(), messages(&host, &chat).len());
+    let page = host.ask("GET", &format!("{path}?format=html&tools=short&thinking=1"), None).json();
+    assert_eq!((&page["mime"], page["name"].as_str().unwrap().ends_with(".html")), (&json!("text/html"), true));
+    let page = page["text"].as_str().unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.contains("got: counted two"), "{page}");
+    assert!(page.contains("counter · count") && page.contains("default-src 'none'"), "{page}");
+    for tag in ["<script", "<link", "<iframe", "src=\"http"] {
+        assert!(!page.contains(tag), "{tag}: {page}");
+    }
+    let left_out = host.ask("GET", &format!("{path}?format=html&tools=none"), None).json();
+    assert!(!left_out["text"].as_str().unwrap().contains("counter · count"));
+    assert_eq!(host.ask("GET", &format!("{path}?format=html&branch=all"), None).status, 422);
     assert_eq!(host.ask("GET", &format!("{path}?format=pdf"), None).status, 400);
     assert_eq!(host.ask("GET", "/api/v1/sessions/none/export", None).status, 404);
 }
@@ -224,4 +243,17 @@ fn the_api_takes_names_where_it_is_asked_to() {
     }
     assert_eq!(ask("sessions/the%20c/messages?resolve=1").json()["messages"].as_array().unwrap().len(), 2);
     assert_eq!(ask("agents/%zz?resolve=1").status, 422);
+    // In queries and in bodies, too.
+    let by_name = ask("runs?sessionId=The%20count&resolve=1");
+    assert_eq!(by_name.json(), ask(&format!("runs?sessionId={chat}")).json(), "{}", by_name.text());
+    let body = json!({ "agentId": "my h", "modelId": "SCRIPT" });
+    let made = host.ask("POST", "/api/v1/sessions?resolve=1", Some(&body));
+    assert_eq!(made.status, 201, "{}", made.text());
+    let helper = ask("agents/My%20helper?resolve=1").json()["id"].clone();
+    let model = ask("models/scripted?resolve=1").json()["id"].clone();
+    assert_eq!((&made.json()["agentId"], &made.json()["modelId"]), (&helper, &model));
+    let plain = host.ask("POST", "/api/v1/sessions", Some(&body));
+    assert_eq!(plain.status, 404, "{}", plain.text());
+    let unsure = host.ask("POST", "/api/v1/sessions?resolve=1", Some(&json!({ "agentId": "my" })));
+    assert_eq!((unsure.status, &unsure.json()["error"]["code"]), (409, &json!("ambiguous_name")));
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chatos_testkit::{RunningHost, Script, zips};
+use chatos_testkit::{McpClient, McpEra, RunningHost, Script, zips};
 use serde_json::{Value, json};
 
+use crate::instructions::reply;
 use crate::support::{Stand, last, messages, offered, session, until};
 
 fn path(name: &str) -> PathBuf {
@@ -204,4 +205,127 @@ fn a_terminal_attaches_documents_and_says_why_not() {
     let program =
         run(&["chat", "--agent", &stand.agent, "-p", "look", "--attach", env!("CARGO_BIN_EXE_chatos")]);
     assert!(program.status == 1, "{program:?}");
+}
+
+/// A chat with a model that reads PDF by what is known of it.
+fn with_reading_model(host: &RunningHost, stand: &Stand, provider: &str, model: &str) -> String {
+    let order = json!({ "name": "reading", "provider": provider, "model": model, "baseUrl": stand.model.base_url() });
+    let made = host.ask("POST", "/api/v1/models", Some(&order));
+    assert!(made.status < 300, "{}", made.text());
+    let order = json!({ "agentId": stand.agent, "modelId": made.json()["id"] });
+    let chat = host.ask("POST", "/api/v1/sessions", Some(&order)).json();
+    chat["id"].as_str().unwrap().to_owned()
+}
+
+/// A PDF reaches a model that reads it as it is, and is the same after a kill; a word document goes as text.
+fn reads_itself(provider: &'static str, model: &str, at: &str) {
+    let stand = Stand::new(move |_| reply(provider, "read"));
+    let host = stand.sandbox.serve();
+    let chat = with_reading_model(&host, &stand, provider, model);
+    let pdf = bytes("scanned.pdf");
+    let files = [file("scanned.pdf", &pdf), file("minutes.docx", &bytes("minutes.docx"))];
+    let (status, sent) = send(&host, &chat, "look", &files);
+    assert_eq!(status, 202, "{sent}");
+    until(&host, sent["runId"].as_str().unwrap(), &["done"]);
+    // Its pages are seen: there is nothing to warn of.
+    let shown = messages(&host, &chat);
+    assert_eq!(shown[0]["attachments"][0].get("note"), None, "{shown:?}");
+    host.kill();
+    let host = stand.sandbox.serve();
+    let (_, sent) = send(&host, &chat, "and now?", &[]);
+    until(&host, sent["runId"].as_str().unwrap(), &["done"]);
+    let requests = stand.model.requests();
+    let data = STANDARD.encode(&pdf);
+    for request in &requests {
+        let found = request.pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{at}: {request:#}"));
+        assert!(found == data || found == format!("data:application/pdf;base64,{data}"), "{found}");
+        let whole = request.to_string();
+        assert!(whole.contains("[file scanned.pdf: ") && whole.contains("sent as it is"), "{whole}");
+        assert!(whole.contains("canary-docx") && !whole.contains("[scanned: hardly any text"), "{whole}");
+    }
+    host.stop();
+}
+
+#[test]
+fn a_pdf_goes_to_anthropic_as_it_is() {
+    reads_itself("anthropic", "claude-sonnet-4-5", "/messages/0/content/0/source/data");
+}
+
+#[test]
+fn a_pdf_goes_to_gemini_as_it_is() {
+    reads_itself("gemini", "gemini-2.5-pro", "/contents/0/parts/0/inlineData/data");
+}
+
+#[test]
+fn a_pdf_goes_to_openai_as_it_is() {
+    reads_itself("openai", "gpt-4.1", "/messages/1/content/1/file/file_data");
+}
+
+#[test]
+fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
+    let stand = Stand::new(|request| {
+        if request.to_string().contains("file_data") {
+            let message = "Invalid content type 'file': this model does not read PDF.";
+            return Script::Refuse { status: 400, headers: Vec::new(), body: json!({ "error": { "message": message, "code": "invalid" } }) };
+        }
+        Script::say("read")
+    });
+    let host = stand.sandbox.serve();
+    let chat = with_reading_model(&host, &stand, "openai", "gpt-4.1");
+    let (status, sent) = send(&host, &chat, "look", &[file("report.pdf", &bytes("report.pdf"))]);
+    assert_eq!(status, 202, "{sent}");
+    until(&host, sent["runId"].as_str().unwrap(), &["done"]);
+    assert!(said(stand.model.requests().last().unwrap()).contains("[page 1 of 30]\nQuarterly report, part 1"));
+}
+
+#[test]
+fn a_reader_that_is_slow_or_greedy_is_ended_and_said_to_be() {
+    for (limits, name, reason, words) in [
+        ("1,512", "report.pdf", "slow", "longer than 1 milliseconds"),
+        ("30000,36", "report.pdf", "memory", "more than 36 MiB of memory"),
+    ] {
+        let mut stand = Stand::new(|_| Script::say("ok"));
+        stand.sandbox.set_variable("CHATOS_DOCUMENT_LIMITS", limits);
+        let host = stand.sandbox.serve();
+        let chat = session(&host, &stand.agent);
+        let (status, refused) = send(&host, &chat, "look", &[file(name, &bytes(name))]);
+        assert_eq!(status, 422, "{refused}");
+        assert_eq!(refused["error"]["details"], json!({ "file": name, "reason": reason }), "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
+        assert!(messages(&host, &chat).is_empty(), "nothing was kept");
+    }
+}
+
+#[test]
+fn a_terminal_says_that_a_scan_has_no_text() {
+    let stand = Stand::new(|_| Script::say("ok"));
+    let scan = path("scanned.pdf");
+    let args = ["chat", "--agent", &stand.agent, "-p", "look", "--attach", scan.to_str().unwrap()];
+    let told = stand.sandbox.run(&args);
+    assert!(told.status == 0 && told.stderr.contains("scanned.pdf: scanned, hardly any text"), "{told:?}");
+    let zh: Vec<&str> = args.into_iter().chain(["--lang", "zh"]).collect();
+    let told = stand.sandbox.run(&zh);
+    assert!(told.stderr.contains("扫描件，几乎没有可读取的文字"), "{told:?}");
+}
+
+#[test]
+fn a_tool_reads_the_text_of_documents_and_says_why_not() {
+    let stand = Stand::new(|_| Script::say("ok"));
+    let root = stand.sandbox.root().join("project");
+    std::fs::create_dir_all(&root).unwrap();
+    for name in ["report.pdf", "minutes.docx", "locked.pdf"] {
+        std::fs::copy(path(name), root.join(name)).unwrap();
+    }
+    std::fs::write(root.join("plain.pdf"), "no document at all\n").unwrap();
+    let server = stand.sandbox.command(&["mcp", "project_files", "--root", root.to_str().unwrap()]);
+    let mut client = McpClient::connect(server, McpEra::Legacy, json!({})).0;
+    let mut read = |arguments: Value| client.call("read_file", arguments);
+    let found = read(json!({ "path": "minutes.docx" }));
+    assert!(found.to_string().contains("canary-docx"), "{found:#}");
+    let found = read(json!({ "path": "report.pdf", "start_line": 2, "max_lines": 1 }));
+    assert!(found.to_string().contains("Quarterly report, part 1"), "{found:#}");
+    let found = read(json!({ "path": "locked.pdf" }));
+    assert!(found.to_string().contains("it needs a password") && found.to_string().contains("not_supported"), "{found:#}");
+    let found = read(json!({ "path": "plain.pdf" }));
+    assert!(found.to_string().contains("no document at all"), "{found:#}");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use chatos_testkit::{RunningHost, Script, eventually};
 use serde_json::{Value, json};
 
-use crate::support::{Stand, until};
+use crate::support::{Stand, last, offered, until};
 
 /// What stands in the project's file and nowhere else.
 const MARK: &str = "Speak like a lighthouse keeper.";
@@ -73,7 +73,7 @@ fn answer(host: &RunningHost, question: &Value, word: &str) {
 }
 
 /// An answer in the shape of a vendor.
-fn reply(provider: &str, text: &str) -> Script {
+pub(crate) fn reply(provider: &str, text: &str) -> Script {
     let lines = match provider {
         "anthropic" => vec![
             json!({ "type": "message_start", "message": { "usage": { "input_tokens": 9, "output_tokens": 1 } } }),
@@ -326,5 +326,33 @@ fn commands_and_skills_of_a_project_come_with_the_same_word() {
     assert!(
         !has(&list(), "cmd:project:ship") && !has(&list(), "project:deploy") && has(&list(), "user:mine")
     );
+    host.stop();
+}
+
+#[test]
+fn a_sub_agent_gets_the_text_of_the_project_once_too() {
+    let stand = Stand::with_subs(|request| {
+        let (role, text) = last(request);
+        match (role.as_str(), offered(request, "run_sub_agent")) {
+            ("tool", _) => Script::say(format!("got: {text}")),
+            (_, Some(router)) => {
+                Script::call("to-sub", router, &json!({ "task": "look around", "agent_id": "researcher" }))
+            }
+            _ => Script::say("looked around"),
+        }
+    });
+    let project = project(&stand);
+    let host = stand.sandbox.serve();
+    decide(&host, &project, Some("use"));
+    let chat = chat(&host, &stand.agent, &project);
+    let run = say(&host, &chat, "go", None);
+    until(&host, &run, &["done"]);
+    let requests = stand.model.requests();
+    let of_sub: Vec<&Value> =
+        requests.iter().filter(|request| request.to_string().contains("look around")).collect();
+    assert!(of_sub.iter().any(|request| offered(request, "run_sub_agent").is_none()), "{requests:#?}");
+    for request in &requests {
+        assert_eq!(marks(request), 1, "{request:#}");
+    }
     host.stop();
 }

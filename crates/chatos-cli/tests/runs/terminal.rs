@@ -69,6 +69,10 @@ fn commands_do_what_help_says() {
     terminal.enter("/retry").expect("you said").expect("> ");
     terminal.enter("/export chat.md").expect("Written to chat.md");
     terminal.enter("/export chat.md").expect("cannot write chat.md");
+    terminal.enter("/export chat.html").expect("Written to chat.html");
+    terminal.enter("/retry scripted").expect("you said").expect("> ");
+    terminal.enter("/agent Counter").expect("> ");
+    terminal.enter("/compact keep the names").expect("> ");
     terminal.enter("/fork 1").expect("A new chat that begins with this one").expect("> ");
     terminal.enter("/chats").expect("* ").expect("> ");
     terminal.enter("/resume").expect("read it").expect("> ");

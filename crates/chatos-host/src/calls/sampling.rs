@@ -155,8 +155,8 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
         .map(|text| format!("system: {text}"))
         .chain(wanted.messages.iter().map(|message| match message {
             Message::Assistant { text, .. } => format!("assistant: {text}"),
-            Message::User { text, images } if images.is_empty() => format!("user: {text}"),
-            Message::User { text, images } => format!("user: {text} [+{} images]", images.len()),
+            Message::User { text, images, .. } if images.is_empty() => format!("user: {text}"),
+            Message::User { text, images, .. } => format!("user: {text} [+{} images]", images.len()),
             Message::Tool { content, .. } => format!("tool: {content}"),
         }))
         .collect();
@@ -217,7 +217,7 @@ fn read(params: &Value) -> Result<Wanted, String> {
     for (at, message) in messages.iter().enumerate() {
         let (text, images) = content(&message["content"]).map_err(|why| format!("message {at}: {why}"))?;
         read.push(match message["role"].as_str() {
-            Some("user") => Message::User { text, images },
+            Some("user") => Message::User { text, images, documents: Vec::new() },
             Some("assistant") if images.is_empty() => {
                 Message::Assistant { text, reasoning: Vec::new(), tool_calls: Vec::new() }
             }

@@ -117,6 +117,14 @@ fn facts(record: &ModelRecord) -> ModelFacts {
     }
 }
 
+/// What of a person's files this model reads itself.
+pub(super) fn native(record: &ModelRecord) -> chatos_documents::Native {
+    match record.facts.pdf {
+        true => chatos_documents::Native::new(window_of(record).tokens),
+        false => chatos_documents::Native::none(),
+    }
+}
+
 /// Host and port of an address.
 fn host_of(base_url: &str) -> String {
     let rest = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
@@ -268,6 +276,7 @@ impl RunDesk {
             model_id: record.id.clone(),
             origin: model.origin.clone(),
             vision: model.vision,
+            native: native(&record),
             room: room_of(&record, settings),
             prices: model.prices.clone(),
             trace,

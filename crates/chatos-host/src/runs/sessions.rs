@@ -228,6 +228,16 @@ impl RunDesk {
         page.ok_or_else(|| no_session(session))
     }
 
+    /// What other versions of messages led to, each with the version it was left with.
+    pub async fn left_messages(&self, session: &str) -> Result<Vec<(String, MessageView)>, Fault> {
+        let wanted = session.to_owned();
+        self.work(move |store| {
+            let left = store.left_messages(&wanted)?.into_iter();
+            Ok(left.map(|(with, row)| (with, message_view(store, row))).collect())
+        })
+        .await
+    }
+
     /// A file beside a message: its type and its bytes.
     pub async fn attachment(&self, session: &str, id: &str) -> Result<(String, String, Vec<u8>), Fault> {
         let (session, wanted) = (session.to_owned(), id.to_owned());

@@ -56,6 +56,8 @@ pub(crate) struct StageParts {
     pub(crate) model_id: String,
     pub(crate) origin: Origin,
     pub(crate) vision: bool,
+    /// Files it reads itself.
+    pub(crate) native: chatos_documents::Native,
     pub(crate) room: chatos_servers::Room,
     pub(crate) prices: Prices,
     pub(crate) trace: Trace,

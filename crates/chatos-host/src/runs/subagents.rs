@@ -331,10 +331,7 @@ impl RunDesk {
         let task: String = task.chars().take(4000).collect();
         let order = CompleteOrder {
             system: vec![COMPARE.to_owned()],
-            messages: vec![Message::User {
-                text: format!("Agents:\n{list}\nTask:\n{task}"),
-                images: Vec::new(),
-            }],
+            messages: vec![Message::user(format!("Agents:\n{list}\nTask:\n{task}"))],
             model_id: Some(model.id),
             max_output_tokens: Some(400),
             agent_id: trace.agent_id.clone().unwrap_or_default(),

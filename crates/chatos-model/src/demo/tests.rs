@@ -8,7 +8,7 @@ fn tool(name: &str) -> Tool {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned(), images: Vec::new() }
+    Message::user(text)
 }
 
 fn ask(messages: Vec<Message>, tools: &[&str]) -> Answer {
@@ -153,6 +153,7 @@ fn what_it_does_not_understand_leads_to_the_models_page() {
     let picture = Message::User {
         text: "look".to_owned(),
         images: vec![crate::Image { mime: "image/png".to_owned(), data: String::new(), pixels: None }],
+        documents: Vec::new(),
     };
     assert!(ask(vec![picture], &[]).text.contains("pictures"));
 }

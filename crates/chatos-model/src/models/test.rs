@@ -59,7 +59,7 @@ impl Models {
 async fn ask(provider: &dyn Provider, model: &ModelRecord) -> ModelAnswer {
     let request = Request {
         system: Vec::new(),
-        messages: vec![Message::User { text: "Answer with the word: ok".to_owned(), images: Vec::new() }],
+        messages: vec![Message::user("Answer with the word: ok")],
         tools: Vec::new(),
         params: Params {
             model: model.model.clone(),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Dialect, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Dialect, Document, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The API wants a bound on every answer.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
@@ -117,8 +117,9 @@ fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match message {
-            Message::User { text, images } => {
-                let mut blocks: Vec<_> = images.iter().map(picture).collect();
+            Message::User { text, images, documents } => {
+                let mut blocks: Vec<_> = documents.iter().map(file).collect();
+                blocks.extend(images.iter().map(picture));
                 if !text.is_empty() {
                     blocks.push(json!({ "type": "text", "text": text }));
                 }
@@ -160,6 +161,11 @@ fn messages(messages: &[Message], thinks: bool) -> Vec<Value> {
         }
     }
     out.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
+}
+
+fn file(document: &Document) -> Value {
+    let source = json!({ "type": "base64", "media_type": document.mime, "data": document.data });
+    json!({ "type": "document", "source": source, "title": document.name })
 }
 
 fn picture(image: &Image) -> Value {

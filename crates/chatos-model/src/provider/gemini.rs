@@ -77,8 +77,9 @@ fn contents(messages: &[Message], model: &str) -> Value {
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let (role, parts) = match message {
-            Message::User { text, images } => {
-                let mut parts: Vec<_> = images.iter().map(picture).collect();
+            Message::User { text, images, documents } => {
+                let files = documents.iter().map(|file| inline(&file.mime, &file.data));
+                let mut parts: Vec<_> = files.chain(images.iter().map(picture)).collect();
                 if !text.is_empty() {
                     parts.push(json!({ "text": text }));
                 }
@@ -121,7 +122,11 @@ fn contents(messages: &[Message], model: &str) -> Value {
 }
 
 fn picture(image: &Image) -> Value {
-    json!({ "inlineData": { "mimeType": image.mime, "data": image.data } })
+    inline(&image.mime, &image.data)
+}
+
+fn inline(mime: &str, data: &str) -> Value {
+    json!({ "inlineData": { "mimeType": mime, "data": data } })
 }
 
 /// What the API accepts of a schema.

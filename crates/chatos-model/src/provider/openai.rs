@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Dialect, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Dialect, Document, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// Stands before the pictures of tools: they are no words of the person.
 const RETURNED: &str = "Pictures returned by the tools above:";
@@ -59,10 +59,10 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
     let mut pictures: Vec<Image> = Vec::new();
     for message in &request.messages {
         if !pictures.is_empty() && !matches!(message, Message::Tool { .. }) {
-            out.push(user(RETURNED, &std::mem::take(&mut pictures)));
+            out.push(user(RETURNED, &std::mem::take(&mut pictures), &[]));
         }
         out.push(match message {
-            Message::User { text, images } => user(text, images),
+            Message::User { text, images, documents } => user(text, images, documents),
             Message::Assistant { text, reasoning, tool_calls } => {
                 let mut said = Map::new();
                 said.insert("role".to_owned(), json!("assistant"));
@@ -92,17 +92,21 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
         });
     }
     if !pictures.is_empty() {
-        out.push(user(RETURNED, &pictures));
+        out.push(user(RETURNED, &pictures, &[]));
     }
     Value::Array(out)
 }
 
 /// A message of the person's side.
-fn user(text: &str, images: &[Image]) -> Value {
-    if images.is_empty() {
+fn user(text: &str, images: &[Image], documents: &[Document]) -> Value {
+    if images.is_empty() && documents.is_empty() {
         return json!({ "role": "user", "content": text });
     }
     let mut parts = vec![json!({ "type": "text", "text": text })];
+    parts.extend(documents.iter().map(|document| {
+        let data = format!("data:{};base64,{}", document.mime, document.data);
+        json!({ "type": "file", "file": { "filename": document.name, "file_data": data } })
+    }));
     parts.extend(images.iter().map(|image| {
         let url = format!("data:{};base64,{}", image.mime, image.data);
         json!({ "type": "image_url", "image_url": { "url": url } })

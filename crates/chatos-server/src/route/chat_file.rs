@@ -1,20 +1,27 @@
-//! A chat as a file: Markdown for people, JSON for programs (working-day §9). What is in it is what the chat shows, in
+//! A chat as a file: Markdown or one page for people, JSON for programs (working-day §9). What is in it is what the chat shows, in
 //! the versions that are chosen; secrets are not (security T15).
 
-use chatos_tool::{Fault, Lang, Redactor, Text};
+use std::collections::HashMap;
+
+use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::MessageRole;
-use chatos_wire::session::{ChatFile, ChatFileQuery, ChatFormat, MessageView, SessionView};
+use chatos_wire::session::{
+    ChatFile, ChatFileBranch, ChatFileQuery, ChatFileTools, ChatFormat, MessageView, SessionView, ToolCallView,
+};
 use serde_json::{Value, json};
 
 use crate::api::ApiError;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::input::{Path, Query};
+use crate::route::chat_page;
 
 /// Messages that are read at once.
 const PAGE: u32 = 500;
 /// Characters of a title that become the name of the file.
 const NAME_CHARS: usize = 80;
+/// Characters of a call or a result where they are wanted short.
+const SHORT_CHARS: usize = 160;
 
 pub(super) async fn export(
     app: App,
@@ -33,38 +40,71 @@ pub(super) async fn export(
             break;
         }
     }
-    let tools = wanted.tools.unwrap_or(true);
-    let messages = pages.into_iter().rev().flatten().filter(|message| is_shown(message, tools));
+    let messages = pages.into_iter().rev().flatten().filter(|message| is_shown(message, wanted.tools));
     let messages: Vec<MessageView> = messages.collect();
-    Ok(made(&session, messages, &wanted, app.host().redactor(), cx.lang)?)
+    let mut chat = Chat { session, messages, left: Vec::new(), pictures: HashMap::new() };
+    match (wanted.branch, wanted.format) {
+        (ChatFileBranch::Path, _) => {}
+        (ChatFileBranch::All, ChatFormat::Json) => chat.left = runs.left_messages(&id).await?,
+        (ChatFileBranch::All, _) => {
+            return Err(ApiError::Fault(Fault::new(
+                ErrorCode::InvalidArgument,
+                Text::fixed(
+                    "/branch: other versions are in JSON alone (`format=json`)",
+                    "/branch：其他版本仅在 JSON 中（`format=json`）",
+                ),
+            )));
+        }
+    }
+    if wanted.format == ChatFormat::Html {
+        let files = chat.messages.iter().flat_map(|message| &message.attachments);
+        for file in files.filter(|file| file.mime.starts_with("image/")) {
+            // One that is gone is named.
+            if let Ok((_, mime, bytes)) = runs.attachment(&id, &file.id).await {
+                let data = format!("data:{mime};base64,{}", chatos_host::encode_base64(&bytes));
+                chat.pictures.insert(file.id.clone(), data);
+            }
+        }
+    }
+    Ok(made(chat, &wanted, app.host().redactor(), cx.lang)?)
 }
 
-fn made(
-    session: &SessionView,
-    messages: Vec<MessageView>,
-    wanted: &ChatFileQuery,
-    redactor: &Redactor,
-    lang: Lang,
-) -> Result<ChatFile, Fault> {
-    let title = redactor.message(session.title.trim()).into_owned();
+/// What goes into a file.
+pub(super) struct Chat {
+    pub(super) session: SessionView,
+    pub(super) messages: Vec<MessageView>,
+    /// What other versions led to, each with the version it was left with.
+    left: Vec<(String, MessageView)>,
+    /// Pictures as `data:` addresses, by the ids of their files.
+    pub(super) pictures: HashMap<String, String>,
+}
+
+fn made(chat: Chat, wanted: &ChatFileQuery, redactor: &Redactor, lang: Lang) -> Result<ChatFile, Fault> {
+    let title = redactor.message(chat.session.title.trim()).into_owned();
     let name = file_name(&title);
     Ok(match wanted.format {
         ChatFormat::Md => ChatFile {
             name: format!("{name}.md"),
             mime: "text/markdown".to_owned(),
-            text: markdown(&title, &messages, wanted, redactor, lang),
+            text: markdown(&title, &chat.messages, wanted, redactor, lang),
+        },
+        ChatFormat::Html => ChatFile {
+            name: format!("{name}.html"),
+            mime: "text/html".to_owned(),
+            text: chat_page::page(&title, &chat, wanted, redactor, lang),
         },
         ChatFormat::Json => {
-            let document = redactor.value(&document(session, messages, wanted), usize::MAX / 2);
+            let document = redactor.value(&document(chat, wanted), usize::MAX / 2);
             let text = serde_json::to_string_pretty(&document).map_err(|error| {
-                Fault::new(chatos_tool::ErrorCode::Internal, Text::same(error.to_string()))
+                Fault::new(ErrorCode::Internal, Text::same(error.to_string()))
             })?;
             ChatFile { name: format!("{name}.json"), mime: "application/json".to_owned(), text: text + "\n" }
         }
     })
 }
 
-fn is_shown(message: &MessageView, tools: bool) -> bool {
+fn is_shown(message: &MessageView, tools: ChatFileTools) -> bool {
+    let tools = tools != ChatFileTools::None;
     match message.role {
         MessageRole::Tool => tools,
         _ => {
@@ -76,26 +116,60 @@ fn is_shown(message: &MessageView, tools: bool) -> bool {
 }
 
 /// The form programs read, `chatos-chat/1`.
-fn document(session: &SessionView, messages: Vec<MessageView>, wanted: &ChatFileQuery) -> Value {
-    let kept = messages.into_iter().map(|mut message| {
-        if wanted.tools == Some(false) {
-            message.tool_calls.clear();
+fn document(chat: Chat, wanted: &ChatFileQuery) -> Value {
+    let Chat { session, messages, left, .. } = chat;
+    let kept = |mut message: MessageView| {
+        match wanted.tools {
+            ChatFileTools::None => message.tool_calls.clear(),
+            ChatFileTools::Short => {
+                message.tool_calls.iter_mut().for_each(|call| call.args = line(&call.args));
+                if message.role == MessageRole::Tool {
+                    message.content = line(&message.content);
+                }
+            }
+            ChatFileTools::Full => {}
         }
         if !wanted.thinking {
             message.reasoning = None;
         }
         message
-    });
-    let kept: Vec<MessageView> = kept.collect();
-    json!({
+    };
+    let messages: Vec<MessageView> = messages.into_iter().map(kept).collect();
+    let mut document = json!({
         "format": "chatos-chat/1",
         "session": {
             "id": session.id, "title": session.title, "createdAt": session.created_at,
             "updatedAt": session.updated_at, "agentId": session.agent_id, "modelId": session.model_id,
             "usage": session.usage,
         },
-        "messages": kept,
-    })
+        "messages": messages,
+    });
+    if wanted.branch == ChatFileBranch::All {
+        let left = left.into_iter().filter(|(_, message)| is_shown(message, wanted.tools));
+        let left = left.map(|(with, message)| json!({ "leftWith": with, "message": kept(message) }));
+        document["otherVersions"] = left.collect();
+    }
+    document
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(SHORT_CHARS) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    }
+}
+
+/// What a call of a tool is shown as.
+pub(super) fn called(call: &ToolCallView) -> String {
+    let tool = if call.tool.is_empty() { &call.name } else { &call.tool };
+    format!("{} · {tool}", call.server)
+}
+
+/// The tool whose result a message is.
+pub(super) fn tool_of(message: &MessageView) -> &str {
+    message.tool.as_ref().or(message.tool_name.as_ref()).map_or("", String::as_str)
 }
 
 fn markdown(
@@ -106,15 +180,19 @@ fn markdown(
     lang: Lang,
 ) -> String {
     let word = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(lang).to_owned();
-    let tools = wanted.tools.unwrap_or(true);
+    let short = wanted.tools == ChatFileTools::Short;
     let title = if title.is_empty() { word("New chat", "新对话") } else { title.to_owned() };
     let mut out = vec![format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "))];
     let mut before = None;
     for message in messages {
         if message.role == MessageRole::Tool {
-            let tool = message.tool.as_ref().or(message.tool_name.as_ref()).map_or("", String::as_str);
-            out.push(format!("**{}: {tool}**", word("Result", "结果")));
-            out.push(fenced(&redactor.text(&message.content), ""));
+            let result = format!("**{}: {}**", word("Result", "结果"), tool_of(message));
+            if short {
+                out.push(format!("{result} {}", code(&line(&redactor.text(&message.content)))));
+            } else {
+                out.push(result);
+                out.push(fenced(&redactor.text(&message.content), ""));
+            }
             continue;
         }
         // One heading for all an assistant says in a turn.
@@ -139,17 +217,28 @@ fn markdown(
         if !message.content.is_empty() {
             out.push(redactor.message(message.content.trim()).into_owned());
         }
-        for call in message.tool_calls.iter().filter(|_| tools) {
-            let tool = if call.tool.is_empty() { &call.name } else { &call.tool };
-            out.push(format!("**{} · {tool}**", call.server));
-            out.push(fenced(&redactor.text(&call.args), "json"));
+        for call in message.tool_calls.iter().filter(|_| wanted.tools != ChatFileTools::None) {
+            let args = redactor.text(&call.args);
+            if short {
+                out.push(format!("**{}** {}", called(call), code(&line(&args))));
+            } else {
+                out.push(format!("**{}**", called(call)));
+                out.push(fenced(&args, "json"));
+            }
         }
     }
     out.join("\n\n") + "\n"
 }
 
+/// A text of one line as code.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let mark = "`".repeat(longest + 1);
+    if text.is_empty() { String::new() } else { format!("{mark} {text} {mark}") }
+}
+
 /// A time to the minute, as in `2026-01-11 09:30 UTC`.
-fn moment(iso: &str) -> String {
+pub(super) fn moment(iso: &str) -> String {
     format!("{} UTC", iso.get(..16).unwrap_or(iso).replace('T', " "))
 }
 
@@ -205,9 +294,10 @@ mod tests {
             message("tool", "```\nx\n```", &json!({ "tool": "read" })),
             message("assistant", "Done.", &json!({})),
         ];
-        let tools = query.tools.unwrap_or(true);
-        let messages = messages.into_iter().filter(|message| is_shown(message, tools)).collect();
-        made(&session(), messages, query, &redactor, lang).unwrap()
+        let messages = messages.into_iter().filter(|message| is_shown(message, query.tools)).collect();
+        let left = vec![("m".to_owned(), message("user", "said before: canary-secret-77", &json!({})))];
+        let chat = Chat { session: session(), messages, left, pictures: HashMap::new() };
+        made(chat, query, &redactor, lang).unwrap()
     }
 
     #[test]
@@ -222,7 +312,7 @@ mod tests {
 
     #[test]
     fn without_tools_with_thoughts_in_chinese() {
-        let query = ChatFileQuery { tools: Some(false), thinking: true, ..ChatFileQuery::default() };
+        let query = ChatFileQuery { tools: ChatFileTools::None, thinking: true, ..ChatFileQuery::default() };
         let made = file(&query, Lang::Zh);
         assert!(
             made.text.contains("## 助手 · 2026-01-11 09:30 UTC\n\n> hm\n> well\n\nLet me check.\n\nDone.")
@@ -239,5 +329,29 @@ mod tests {
             (&json!("chatos-chat/1"), 4)
         );
         assert!(!made.text.contains("canary") && !made.text.contains("well"), "{}", made.text);
+    }
+
+    #[test]
+    fn tools_may_be_a_line_each_and_other_versions_are_in_json() {
+        let short = ChatFileQuery { tools: ChatFileTools::Short, ..ChatFileQuery::default() };
+        let made = file(&short, Lang::En);
+        assert!(made.text.contains("**files · read** ` {\"k\":\"[redacted:known]\"} `"), "{}", made.text);
+        assert!(made.text.contains("**Result: read** ```` ``` x ``` ````"), "{}", made.text);
+        let all = ChatFileQuery { format: ChatFormat::Json, branch: ChatFileBranch::All, ..short };
+        let made = file(&all, Lang::En);
+        let value: Value = serde_json::from_str(&made.text).unwrap();
+        assert_eq!(value["otherVersions"][0]["leftWith"], "m");
+        assert_eq!(value["otherVersions"][0]["message"]["content"], "said before: [redacted:known]");
+    }
+
+    #[test]
+    fn a_page_shows_the_chat_and_loads_nothing() {
+        let html = ChatFileQuery { format: ChatFormat::Html, ..ChatFileQuery::default() };
+        let made = file(&html, Lang::Zh);
+        assert_eq!((made.name.as_str(), made.mime.as_str()), ("A B test.html", "text/html"));
+        for words in ["<title>A/B: test</title>", "my key is [redacted:known]", "Let me check.", "files · read", "结果：read"] {
+            assert!(made.text.contains(words), "{words}: {}", made.text);
+        }
+        assert!(made.text.contains("default-src 'none'") && !made.text.contains("canary"), "{}", made.text);
     }
 }

@@ -93,7 +93,7 @@ pub enum Chats {
         #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
     },
-    /// Export a chat as Markdown or JSON, without secrets
+    /// Export a chat as Markdown, HTML or JSON, without secrets
     Export(ChatsExport),
     /// Import an exported chat (JSON) to read it; fork it to go on
     Import {
@@ -157,9 +157,15 @@ pub struct ChatsExport {
     /// Format [default: by the file's name, else md]
     #[arg(long)]
     pub format: Option<FileFormat>,
+    /// One line for each tool call and its result
+    #[arg(long, conflicts_with = "no_tools")]
+    pub short_tools: bool,
     /// Leave out tool calls and their results
     #[arg(long)]
     pub no_tools: bool,
+    /// Include other versions of messages and what followed them (JSON)
+    #[arg(long)]
+    pub all_versions: bool,
     /// Include the model's thinking
     #[arg(long)]
     pub thinking: bool,
@@ -170,6 +176,8 @@ pub struct ChatsExport {
 pub enum FileFormat {
     /// Markdown
     Md,
+    /// One HTML page, with pictures
+    Html,
     /// JSON (chatos-chat/1)
     Json,
 }
@@ -179,13 +187,18 @@ impl FileFormat {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Md => "md",
+            Self::Html => "html",
             Self::Json => "json",
         }
     }
 
     /// What the name of a file asks for.
     pub fn of_file(path: &std::path::Path) -> Self {
-        let json = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("json"));
-        if json { Self::Json } else { Self::Md }
+        let ending = path.extension().map(|end| end.to_ascii_lowercase());
+        match ending.as_deref().and_then(|end| end.to_str()) {
+            Some("json") => Self::Json,
+            Some("html" | "htm") => Self::Html,
+            _ => Self::Md,
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::session::AttachmentNote;
 use serde_json::{Value, json};
 
 /// The host takes no larger file; more than this is not read.
@@ -25,6 +26,12 @@ impl File {
         Self { name: name.to_owned(), bytes, name_only: false, origin }
     }
 
+    /// Whether its text is read out of it.
+    pub(super) fn is_document(&self) -> bool {
+        !self.name_only
+            && chatos_documents::kind_of(&self.bytes).is_some_and(|kind| kind != chatos_documents::Kind::Text)
+    }
+
     pub(super) fn to_json(&self) -> Value {
         let data = chatos_host::encode_base64(&self.bytes);
         json!({
@@ -32,6 +39,24 @@ impl File {
             "origin": self.origin,
         })
     }
+}
+
+/// What a person should know about the text of a document, in words. That only its name goes was their own wish.
+pub(super) fn noted(note: AttachmentNote) -> Option<Text> {
+    Some(match note {
+        AttachmentNote::Scanned => Text::fixed(
+            "scanned, hardly any text could be read; choose a model that reads PDF (`/model`)",
+            "扫描件，几乎没有可读取的文字；请选择可读取 PDF 的模型（`/model`）",
+        ),
+        AttachmentNote::Pages => Text::fixed("some pages could not be read", "部分页面无法读取"),
+        AttachmentNote::Rows => {
+            Text::fixed("only the first 2,000 rows of a sheet are read", "每个工作表只读取前 2,000 行")
+        }
+        AttachmentNote::Cut => {
+            Text::fixed("only the first 2 MiB of text are read", "只读取前 2 MiB 文本")
+        }
+        AttachmentNote::NameOnly => return None,
+    })
 }
 
 /// What a file is, by its bytes: a picture, something with a text, or something else.

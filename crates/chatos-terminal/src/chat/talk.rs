@@ -20,6 +20,9 @@ use chatos_desk::encode;
 /// Columns of a folder in the status line.
 const FOLDER: usize = 32;
 
+/// Messages among which the one that was just sent is.
+const NEWEST: usize = 20;
+
 /// How long one look for events stays open.
 const WAIT_MS: u32 = 20_000;
 
@@ -158,8 +161,24 @@ impl<'a> Talk<'a> {
             Err(fault) if fault.code == "extract_failed" => return Err(self.names_next(fault)),
             sent => crate::client::typed::<Sent>(sent?)?,
         };
+        let documents = self.files.iter().any(File::is_document);
         self.files.clear();
+        if documents {
+            self.say_notes(&sent.body.user_message_id).await;
+        }
         Ok(sent.body)
+    }
+
+    /// Says what a person should know about the documents of a message. It is sent already: what goes wrong here is
+    /// no failure.
+    async fn say_notes(&self, message: &str) {
+        let newest = crate::chats::messages(self.api(), self.output, &self.id, Some(NEWEST)).await;
+        let newest = newest.unwrap_or_default().into_iter().find(|one| one.id == message);
+        for file in newest.into_iter().flat_map(|message| message.attachments) {
+            if let Some(note) = file.note.and_then(super::files::noted) {
+                self.output.aside(Paint::Warn, &format!("{}: {}", visible(&file.name), note.get(self.lang())));
+            }
+        }
     }
 
     /// A document cannot be read: a person who sends the message again sends its name alone.

@@ -170,7 +170,7 @@ export const dialogs = {
     open: (name: string) => `Open ${name}`,
   },
   files: {
-    scanned: 'Scanned: hardly any text could be read',
+    scanned: 'Scanned: hardly any text could be read. Choose a model that reads PDF to have its pages seen.',
     pages: 'Some pages could not be read',
     rows: 'Only the first 2,000 rows of a sheet are read',
     cut: 'Only the first 2 MiB of text are read',

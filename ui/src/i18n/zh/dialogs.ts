@@ -170,7 +170,7 @@ export const dialogs: typeof en = {
     open: (name) => `打开“${name}”`,
   },
   files: {
-    scanned: '扫描件：几乎没有可读取的文字',
+    scanned: '扫描件：几乎没有可读取的文字。选择可读取 PDF 的模型即可查看页面。',
     pages: '部分页面无法读取',
     rows: '每个工作表只读取前 2,000 行',
     cut: '只读取前 2 MiB 文本',

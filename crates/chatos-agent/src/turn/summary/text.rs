@@ -95,6 +95,13 @@ fn record(gone: &[Said], result: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for said in gone {
         match &said.message {
+            Message::User { documents, .. } if !documents.is_empty() => {
+                // Whoever makes the summary reads text alone.
+                let mut message = said.message.clone();
+                message.fold_documents();
+                let Message::User { text, .. } = message else { continue };
+                lines.push(format!("[user] {text}"));
+            }
             Message::User { text, .. } => lines.push(format!("[user] {text}")),
             Message::Assistant { text, tool_calls, .. } => {
                 if !text.trim().is_empty() {

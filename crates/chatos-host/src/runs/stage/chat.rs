@@ -1,15 +1,16 @@
 //! The chat of a run as the loop reads it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chatos_agent::{Entry, Marks, Origin, Speaker, StepFacts, Summary, Transcript, WindowMark};
-use chatos_model::{Image, Reasoning, ToolCall};
+use chatos_documents::Native;
+use chatos_model::{Document, Image, Reasoning, ToolCall};
 use chatos_prompts::{ItemState, RequestId};
-use chatos_store::{MessageRow, StepRow};
+use chatos_store::{AttachmentRow, MessageRow, StepRow};
 use chatos_tool::Fault;
 use chatos_wire::{MessageKind, MessageRole, RunState, StepKind, StepState};
 use serde_json::Value;
@@ -49,13 +50,14 @@ impl Inner {
         let images = |row: &MessageRow| row.attachments.iter().filter(|file| file.kind == "image").count();
         // Older ones are in no request any more.
         let mut unread = rows.iter().map(images).sum::<usize>().saturating_sub(PICTURES);
+        let native = self.native(&rows);
         let mut blocks: HashMap<String, String> =
             kept(store.message_blocks(&self.parts.transcript))?.into_iter().collect();
         let entries: Vec<Entry> = rows
             .into_iter()
             .map(|row| Entry {
                 block: blocks.remove(&row.id).unwrap_or_default(),
-                ..self.entry(row, &mut unread)
+                ..self.entry(row, &mut unread, &native)
             })
             .collect();
         let open = entries.iter().any(|entry| {
@@ -80,7 +82,7 @@ impl Inner {
         Ok(Transcript { entries, summary, queued, steps, marks })
     }
 
-    fn entry(&self, row: MessageRow, unread: &mut usize) -> Entry {
+    fn entry(&self, row: MessageRow, unread: &mut usize, native: &HashSet<String>) -> Entry {
         let store = self.store();
         let opaque: Value = serde_json::from_str(&row.opaque).unwrap_or_default();
         let reasoning: Vec<Reasoning> = opaque
@@ -100,13 +102,16 @@ impl Inner {
             arguments: store.kept(&call.args_blob).unwrap_or_default(),
             opaque: opaque.pointer(&format!("/calls/{index}")).filter(|part| !part.is_null()).cloned(),
         });
-        let (mut text, mut images) = (row.content, Vec::new());
+        let (mut text, mut images, mut documents) = (row.content, Vec::new(), Vec::new());
         for file in &row.attachments {
             if file.kind == "image" && !file.origin.is_empty() {
                 let (name, from) = (&file.name, &file.origin);
                 text.push_str(&format!("\n\n[picture {name}, attached by the person from {from}]"));
             }
-            if file.kind != "image" {
+            if let Some(document) = native.contains(&file.id).then(|| self.document(file)).flatten() {
+                text.push_str(&document.label);
+                documents.push(document);
+            } else if file.kind != "image" {
                 text.push_str(&self.file_text(file));
             } else if !self.parts.vision && speaker != Speaker::Tool {
                 text.push_str("\n[an image that this model cannot see]");
@@ -126,6 +131,7 @@ impl Inner {
         Entry {
             calls: calls.collect(),
             images,
+            documents,
             id: row.id,
             seq: row.seq,
             run_id: row.run_id,
@@ -142,8 +148,30 @@ impl Inner {
         }
     }
 
+    /// The files that go along as they are, the newest first.
+    fn native(&self, rows: &[MessageRow]) -> HashSet<String> {
+        let mut left = self.parts.native;
+        let files = rows.iter().rev().flat_map(|row| row.attachments.iter().rev());
+        let fits = |file: &&AttachmentRow| {
+            if left == Native::none() || file.text_blob.is_empty() {
+                return false;
+            }
+            let text = self.store().kept(&file.text_blob).unwrap_or_default();
+            left.takes(&file.mime, file.size.unsigned_abs(), &text)
+        };
+        files.filter(fits).map(|file| file.id.clone()).collect()
+    }
+
+    fn document(&self, file: &AttachmentRow) -> Option<Document> {
+        let bytes = self.store().blob(&file.blob)?;
+        let text = self.store().kept(&file.text_blob)?;
+        let (label, tokens) = chatos_documents::label(&file.name, &file.origin, &file.id, &text);
+        let (name, mime, data) = (file.name.clone(), file.mime.clone(), STANDARD.encode(bytes));
+        Some(Document { name, mime, data, tokens, label, text: self.file_text(file) })
+    }
+
     /// A file beside a message, as text.
-    fn file_text(&self, file: &chatos_store::AttachmentRow) -> String {
+    fn file_text(&self, file: &AttachmentRow) -> String {
         let text = crate::runs::text_of(self.store(), file);
         let text = text.map(|text| chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id)));
         chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())

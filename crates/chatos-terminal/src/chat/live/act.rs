@@ -288,7 +288,7 @@ impl Live<'_, '_> {
     async fn export(&mut self, written: &str) -> Result<(), Fault> {
         let path = Path::new(written);
         let format = FileFormat::of_file(path);
-        let made = file(self.talk.api(), self.output, &self.talk.id, format, true, false).await?;
+        let made = file(self.talk.api(), self.output, &self.talk.id, format, "").await?;
         let name = if written.is_empty() { Path::new(&made.name) } else { path };
         // A file that is there may be worth more than this one.
         write_new(&self.talk.here.join(name), &made.text).map_err(|error| unwritten(name, &error))?;
