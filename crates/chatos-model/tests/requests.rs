@@ -72,6 +72,9 @@ fn request() -> Request {
             max_output_tokens: Some(100),
             temperature: Some(0.5),
             effort: None,
+            thinks: false,
+            window: Some(8_192),
+            cache_key: Some("chat-1".into()),
             parallel_tools: Some(false),
             replay: chatos_model::Replay::Auto,
             extra_body: json!({ "service_tier": "flex" }).as_object().unwrap().clone(),
@@ -247,7 +250,7 @@ fn a_vendors_page_of_html_is_cut_and_harmless() {
 
 #[test]
 fn names_of_providers() {
-    for name in ["openai", "OpenAI_Compatible", "azure", "deepseek", "custom", "ollama", "lmstudio"] {
+    for name in ["openai", "OpenAI_Compatible", "azure", "deepseek", "custom", "lmstudio"] {
         assert_eq!(protocol_of(name), Some(Protocol::OpenAi), "{name}");
     }
     assert_eq!(protocol_of("demo"), None);
