@@ -53,6 +53,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
+    Migration { version: 31, name: "environment", sql: include_str!("migrations/0031_environment.sql") },
 ];
 
 /// The schema this binary reads and writes.
