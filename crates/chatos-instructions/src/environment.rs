@@ -62,7 +62,8 @@ fn branch_of(root: &Path) -> Option<String> {
 /// The beginning of a small text file; nothing of anything else.
 fn read(path: &Path) -> Option<String> {
     use std::io::Read as _;
-    let file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
+    let file =
+        std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|meta| meta.is_file()))?;
     let mut text = String::new();
     file.take(HEAD).read_to_string(&mut text).ok()?;
     Some(text)

@@ -27,9 +27,8 @@ pub enum Protocol {
 /// The protocol of a provider's name; `None` for names that speak none (`demo`) or are unknown.
 pub fn protocol_of(provider: &str) -> Option<Protocol> {
     match provider.to_ascii_lowercase().as_str() {
-        "openai" | "openai_compatible" | "openai-compatible" | "azure" | "deepseek" | "custom" | "lmstudio" => {
-            Some(Protocol::OpenAi)
-        }
+        "openai" | "openai_compatible" | "openai-compatible" | "azure" | "deepseek" | "custom"
+        | "lmstudio" => Some(Protocol::OpenAi),
         "openai_responses" => Some(Protocol::Responses),
         "ollama" => Some(Protocol::Ollama),
         "anthropic" => Some(Protocol::Anthropic),
@@ -69,9 +68,7 @@ impl Dialect {
 
     /// Learns that an address does not have the call of this protocol. True when another one may be tried at once.
     pub fn learn_call(&mut self, protocol: Protocol, error: &ModelError) -> bool {
-        protocol == Protocol::Responses
-            && is_no_such_call(error)
-            && self.without.insert(RESPONSES.to_owned())
+        protocol == Protocol::Responses && is_no_such_call(error) && self.without.insert(RESPONSES.to_owned())
     }
 
     /// Learns from a refusal. True when there is something new to leave out, so the call may be

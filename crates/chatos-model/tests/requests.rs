@@ -174,14 +174,24 @@ fn responses() {
     assert_eq!(body["instructions"], "You help.\n\nBe brief.");
     assert_eq!((&body["store"], &body["stream"]), (&json!(false), &json!(true)));
     assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
-    assert_eq!((&body["reasoning"], &body["max_output_tokens"]), (&json!({ "summary": "auto" }), &json!(100)));
+    assert_eq!(
+        (&body["reasoning"], &body["max_output_tokens"]),
+        (&json!({ "summary": "auto" }), &json!(100))
+    );
     assert_eq!((&body["prompt_cache_key"], &body["service_tier"]), (&json!("chat-1"), &json!("flex")));
     assert_eq!((&body["tools"][0]["name"], &body["tools"][0]["strict"]), (&json!("read"), &json!(false)));
     // Each piece of thinking stands right before what it led to; one whose companion is gone stays away.
     let input = body["input"].as_array().unwrap();
     let kinds: Vec<_> = input.iter().map(|item| item["type"].as_str().unwrap()).collect();
-    let expected =
-        ["message", "reasoning", "function_call", "reasoning", "function_call", "function_call_output", "function_call_output"];
+    let expected = [
+        "message",
+        "reasoning",
+        "function_call",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+    ];
     assert_eq!(kinds, expected);
     assert_eq!((&input[1]["encrypted_content"], &input[3]["encrypted_content"]), (&json!("A"), &json!("B")));
     assert!(input.iter().all(|item| item.get("id").is_none()));
@@ -190,7 +200,11 @@ fn responses() {
     assert_eq!(input[5], json!({ "type": "function_call_output", "call_id": "1", "output": "one" }));
     // The next request begins with this one.
     let mut later = sealed();
-    later.messages.push(Message::Assistant { text: "I see".into(), reasoning: Vec::new(), tool_calls: Vec::new() });
+    later.messages.push(Message::Assistant {
+        text: "I see".into(),
+        reasoning: Vec::new(),
+        tool_calls: Vec::new(),
+    });
     let next = Protocol::Responses.wire(&later, &Dialect::default()).body;
     assert!(next["input"].as_array().unwrap().starts_with(input));
     // How hard: the word as it is.
@@ -204,17 +218,21 @@ fn responses() {
 
 #[test]
 fn responses_are_learned_from() {
-    let refusal =
-        |error: Value| Protocol::Responses.refused(400, None, json!({ "error": error }).to_string().as_bytes());
+    let refusal = |error: Value| {
+        Protocol::Responses.refused(400, None, json!({ "error": error }).to_string().as_bytes())
+    };
     let mut dialect = Dialect::default();
     let sealed_wrong = json!({ "message": "The encrypted content gAAA could not be verified.", "code": "invalid_encrypted_content" });
     assert!(dialect.learn(&refusal(sealed_wrong.clone())));
     assert!(!dialect.learn(&refusal(sealed_wrong)), "once");
     let body = Protocol::Responses.wire(&sealed(), &dialect).body;
     assert!(body["input"].as_array().unwrap().iter().all(|item| item["type"] != "reasoning"));
-    assert!(dialect.learn(&refusal(json!({ "message": "Unsupported parameter", "param": "reasoning.summary" }))));
+    assert!(
+        dialect.learn(&refusal(json!({ "message": "Unsupported parameter", "param": "reasoning.summary" })))
+    );
     assert!(Protocol::Responses.wire(&sealed(), &dialect).body.get("reasoning").is_none());
-    let include = json!({ "message": "Encrypted content is not supported with this model.", "param": "include" });
+    let include =
+        json!({ "message": "Encrypted content is not supported with this model.", "param": "include" });
     assert!(dialect.learn(&refusal(include)));
     assert!(Protocol::Responses.wire(&sealed(), &dialect).body.get("include").is_none());
     let alone = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
@@ -230,7 +248,8 @@ fn gemini_is_asked_without_signatures_that_it_calls_broken() {
     signed.params.model = "gemini-3-pro".into();
     let Message::Assistant { tool_calls, .. } = &mut signed.messages[1] else { panic!() };
     tool_calls[0].opaque = Some(json!("mine"));
-    let part = |dialect: &Dialect| Protocol::Gemini.wire(&signed, dialect).body["contents"][1]["parts"][0].clone();
+    let part =
+        |dialect: &Dialect| Protocol::Gemini.wire(&signed, dialect).body["contents"][1]["parts"][0].clone();
     assert_eq!(part(&Dialect::default())["thoughtSignature"], "mine");
     assert_eq!(part(&dialect)["thoughtSignature"], "skip_thought_signature_validator");
 }
@@ -239,18 +258,29 @@ fn gemini_is_asked_without_signatures_that_it_calls_broken() {
 fn ollama() {
     let mut asked = request();
     asked.params.thinks = true;
-    asked.params.extra_body = json!({ "options": { "top_k": 5 }, "keep_alive": "1h" }).as_object().unwrap().clone();
+    asked.params.extra_body =
+        json!({ "options": { "top_k": 5 }, "keep_alive": "1h" }).as_object().unwrap().clone();
     let wire = Protocol::Ollama.wire(&asked, &Dialect::default());
     let body = wire.body;
     assert_eq!(wire.path, "api/chat");
     let options = json!({ "num_ctx": 8192, "num_predict": 100, "temperature": 0.5, "top_k": 5 });
     assert_eq!((&body["options"], &body["keep_alive"]), (&options, &json!("1h")));
-    assert_eq!((&body["truncate"], &body["shift"], &body["think"]), (&json!(false), &json!(false), &json!(true)));
+    assert_eq!(
+        (&body["truncate"], &body["shift"], &body["think"]),
+        (&json!(false), &json!(false), &json!(true))
+    );
     assert_eq!(body["messages"][0]["content"], "You help.\n\nBe brief.");
     assert_eq!(body["messages"][1], json!({ "role": "user", "content": "Look", "images": ["AA=="] }));
     let said = &body["messages"][2];
-    assert_eq!((&said["thinking"], &said["tool_calls"][0]["function"]["arguments"]), (&json!("t"), &json!({ "p": 1 })));
-    assert_eq!(said["tool_calls"][1]["function"]["arguments"], json!({}), "what was no object is sent as none");
+    assert_eq!(
+        (&said["thinking"], &said["tool_calls"][0]["function"]["arguments"]),
+        (&json!("t"), &json!({ "p": 1 }))
+    );
+    assert_eq!(
+        said["tool_calls"][1]["function"]["arguments"],
+        json!({}),
+        "what was no object is sent as none"
+    );
     let result = json!({ "role": "tool", "content": "one", "tool_name": "read", "tool_call_id": "1" });
     assert_eq!(body["messages"][3], result);
     for (model, effort, think) in [
@@ -276,8 +306,12 @@ fn ollama() {
 #[test]
 fn pictures_of_tools_reach_the_model_over_every_protocol() {
     let body = Protocol::Responses.wire(&seeing(), &Dialect::default()).body;
-    let outputs: Vec<_> =
-        body["input"].as_array().unwrap().iter().filter(|item| item["type"] == "function_call_output").collect();
+    let outputs: Vec<_> = body["input"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["type"] == "function_call_output")
+        .collect();
     let seen = |data: &str| json!({ "type": "input_image", "detail": "auto", "image_url": format!("data:image/png;base64,{data}") });
     assert_eq!(outputs[0]["output"], json!([{ "type": "input_text", "text": "one" }, seen("b25l")]));
     assert_eq!(outputs[1]["output"][2], seen("dHdvMg=="));

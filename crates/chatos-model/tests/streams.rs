@@ -234,12 +234,16 @@ fn responses_text_sealed_thinking_tools_and_usage() {
     assert_eq!((answer.text.as_str(), answer.stop), ("你好, world", Some(Stop::ToolUse)));
     assert_eq!(answer.tool_calls, [call("a", "read", "{\"p\":1}")]);
     assert_eq!(answer.usage, Some(Usage { input: 4, output: 4, cache_read: 6, ..Usage::default() }));
-    let thought: Vec<_> = answer.reasoning.iter().map(|part| (part.text.as_str(), part.opaque.clone().unwrap())).collect();
+    let thought: Vec<_> =
+        answer.reasoning.iter().map(|part| (part.text.as_str(), part.opaque.clone().unwrap())).collect();
     assert_eq!(thought[0].0, "first plan\n\nmore");
     // Without the id, and with the word of what it led to.
     let item = json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "plan" }], "encrypted_content": "S1" });
     assert_eq!(thought[0].1, json!({ "item": item, "before": 0 }));
-    assert_eq!((&thought[1].1["before"], &thought[1].1["item"]["encrypted_content"]), (&json!("text"), &json!("S2")));
+    assert_eq!(
+        (&thought[1].1["before"], &thought[1].1["item"]["encrypted_content"]),
+        (&json!("text"), &json!("S2"))
+    );
     assert_eq!(thought.len(), 2);
 }
 
@@ -249,12 +253,16 @@ fn responses_ends_and_faults() {
         let text = json!({ "type": "response.output_text.delta", "output_index": 0, "delta": "Hi" });
         decode(Protocol::Responses, &sse(&[text, last]), 9)
     };
-    let incomplete = |reason: &str| json!({ "type": "response.incomplete", "response": { "status": "incomplete",
-        "incomplete_details": { "reason": reason } } });
+    let incomplete = |reason: &str| {
+        json!({ "type": "response.incomplete", "response": { "status": "incomplete",
+        "incomplete_details": { "reason": reason } } })
+    };
     assert_eq!(ended(incomplete("max_output_tokens")).unwrap().0.stop, Some(Stop::Length));
     assert_eq!(ended(incomplete("content_filter")).unwrap().0.stop, Some(Stop::ContentFilter));
-    let failed = |code: &str| json!({ "type": "response.failed", "response": { "status": "failed",
-        "error": { "code": code, "message": "Your input exceeds the context window of this model." } } });
+    let failed = |code: &str| {
+        json!({ "type": "response.failed", "response": { "status": "failed",
+        "error": { "code": code, "message": "Your input exceeds the context window of this model." } } })
+    };
     assert_eq!(ended(failed("context_length_exceeded")).unwrap_err().class, Class::ContextLength);
     let error = |code: &str| json!({ "type": "error", "code": code, "message": "no", "param": null });
     assert_eq!(ended(error("rate_limit_exceeded")).unwrap_err().class, Class::RateLimited);
@@ -310,9 +318,15 @@ fn answers_in_one_piece_are_the_same_events() {
     for event in Protocol::Responses.whole(body.to_string().as_bytes()).unwrap() {
         answer.take(&event);
     }
-    assert_eq!((answer.text.as_str(), answer.tool_calls.len(), answer.reasoning.len()), ("你好, world", 1, 2));
+    assert_eq!(
+        (answer.text.as_str(), answer.tool_calls.len(), answer.reasoning.len()),
+        ("你好, world", 1, 2)
+    );
     let body = json!({ "message": { "content": "Hi" }, "done": true, "done_reason": "stop" });
-    assert_eq!(Protocol::Ollama.whole(body.to_string().as_bytes()).unwrap().last(), Some(&Event::Done(Stop::End)));
+    assert_eq!(
+        Protocol::Ollama.whole(body.to_string().as_bytes()).unwrap().last(),
+        Some(&Event::Done(Stop::End))
+    );
     let body = json!({ "choices": [{ "message": { "content": "Hi", "tool_calls": [
         { "id": "a", "function": { "name": "x", "arguments": "{}" } }] }, "finish_reason": "tool_calls" }],
         "usage": { "prompt_tokens": 1, "completion_tokens": 2 } });

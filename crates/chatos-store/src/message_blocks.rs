@@ -25,8 +25,9 @@ impl Store {
     /// The blocks of a chat, by the id of their message.
     pub fn message_blocks(&self, session: &str) -> Result<Vec<(String, String)>, StoreError> {
         self.read(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT message_id, environment, text FROM message_blocks WHERE session_id = ?1")?;
+            let mut statement = connection.prepare_cached(
+                "SELECT message_id, environment, text FROM message_blocks WHERE session_id = ?1",
+            )?;
             let rows = statement.query_map([session], |row| {
                 let (environment, text): (String, String) = (row.get(1)?, row.get(2)?);
                 let gap = if environment.is_empty() || text.is_empty() { "" } else { "\n\n" };

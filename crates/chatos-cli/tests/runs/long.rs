@@ -91,7 +91,8 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
             host = stand.sandbox.serve();
         }
     }
-    let (refused, later) = (vendor.refused.load(Ordering::Relaxed), vendor.refused_later.load(Ordering::Relaxed));
+    let (refused, later) =
+        (vendor.refused.load(Ordering::Relaxed), vendor.refused_later.load(Ordering::Relaxed));
     let summaries = vendor.summaries.load(Ordering::Relaxed);
     let broken = vendor.broken.load(Ordering::Relaxed);
     let smaller = stand.lines("events.jsonl").iter().filter(|line| line["type"] == "summary").count();
@@ -165,7 +166,7 @@ fn signed_thinking_goes_back_in_the_messages_api() {
 #[test]
 fn signatures_of_gemini_go_back_on_their_calls() {
     let vendor = Vendor::new(Speaks::Gemini, 9_000, 2.8, vendor::gemini);
-    run_against(&vendor, &json!({ "provider": "gemini", "model": "gemini-3-scripted" }), &json!({ }));
+    run_against(&vendor, &json!({ "provider": "gemini", "model": "gemini-3-scripted" }), &json!({}));
 }
 
 #[test]

@@ -95,10 +95,7 @@ impl Stand {
     }
 
     /// The same, and these members of its model are otherwise.
-    pub(crate) fn speaking(
-        model: &Value,
-        decide: impl Fn(&Value) -> Script + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) fn speaking(model: &Value, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         Self::with(&json!({}), false, model, decide)
     }
 

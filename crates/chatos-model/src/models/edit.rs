@@ -248,7 +248,8 @@ pub fn effort_of(record: &ModelRecord) -> Option<Effort> {
         return Some(wanted);
     }
     let place = |effort: &Effort| Effort::ALL.iter().position(|one| one == effort);
-    let lower = known.iter().filter(|effort| place(effort) <= place(&wanted)).max_by_key(|effort| place(effort));
+    let lower =
+        known.iter().filter(|effort| place(effort) <= place(&wanted)).max_by_key(|effort| place(effort));
     lower.or_else(|| known.iter().min_by_key(|effort| place(effort))).copied()
 }
 

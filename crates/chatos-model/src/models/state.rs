@@ -96,9 +96,7 @@ fn small_window(model: &ModelRecord, window: Window) -> Option<Text> {
             "raise the setting `ollamaContextTokens`".to_owned(),
             "请调大设置 `ollamaContextTokens`".to_owned(),
         ),
-        "ollama" => {
-            ("choose a model with a larger window".to_owned(), "请选择上下文更大的模型".to_owned())
-        }
+        "ollama" => ("choose a model with a larger window".to_owned(), "请选择上下文更大的模型".to_owned()),
         _ => (
             "start its server with more, as `llama-server -c 32768` or `vllm serve --max-model-len 32768`"
                 .to_owned(),

@@ -119,8 +119,7 @@ impl Decoding {
         let mut events = Vec::new();
         if let Some(message) = chunk.get("message") {
             self.thinking.delta(message, &mut events);
-            if let Some(text) =
-                message.get("content").and_then(Value::as_str).filter(|text| !text.is_empty())
+            if let Some(text) = message.get("content").and_then(Value::as_str).filter(|text| !text.is_empty())
             {
                 self.thinking.text(text, &mut events);
             }
@@ -144,7 +143,8 @@ impl Decoding {
     fn call(&mut self, call: &Value) -> Event {
         let index = self.calls;
         self.calls += 1;
-        let word = |pointer: &str| call.pointer(pointer).and_then(Value::as_str).filter(|word| !word.is_empty());
+        let word =
+            |pointer: &str| call.pointer(pointer).and_then(Value::as_str).filter(|word| !word.is_empty());
         Event::ToolUse {
             index,
             id: Some(word("/id").map_or_else(|| format!("call_{index}"), str::to_owned)),

@@ -249,7 +249,8 @@ impl Decoding {
         match kind {
             Kind::Text if !said => {
                 let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
-                let texts = parts.filter_map(|part| part.get("text").or_else(|| part.get("refusal"))?.as_str());
+                let texts =
+                    parts.filter_map(|part| part.get("text").or_else(|| part.get("refusal"))?.as_str());
                 events.extend(texts.map(|text| Event::Text(text.to_owned())));
             }
             Kind::Call(index) if !said => {
@@ -258,7 +259,8 @@ impl Decoding {
             }
             Kind::Thinking => {
                 if !said {
-                    let parts = ["summary", "content"].iter().filter_map(|member| item.get(member)?.as_array());
+                    let parts =
+                        ["summary", "content"].iter().filter_map(|member| item.get(member)?.as_array());
                     let texts = parts.flatten().filter_map(|part| part.get("text")?.as_str());
                     let text = texts.collect::<Vec<_>>().join("\n\n");
                     if !text.is_empty() {

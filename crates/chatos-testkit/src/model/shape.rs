@@ -112,7 +112,8 @@ fn responses(said: &Said<'_>) -> Vec<Value> {
     let mut item = |item: Value, between: Vec<Value>| {
         let at = number;
         number += 1;
-        let mut events = vec![json!({ "type": "response.output_item.added", "output_index": at, "item": item })];
+        let mut events =
+            vec![json!({ "type": "response.output_item.added", "output_index": at, "item": item })];
         events.extend(between.into_iter().map(|mut event| {
             event["output_index"] = json!(at);
             event
@@ -128,13 +129,15 @@ fn responses(said: &Said<'_>) -> Vec<Value> {
         ));
     }
     if !said.text.is_empty() {
-        let deltas = said.text.iter().map(|delta| json!({ "type": "response.output_text.delta", "delta": delta }));
+        let deltas =
+            said.text.iter().map(|delta| json!({ "type": "response.output_text.delta", "delta": delta }));
         out.extend(item(json!({ "type": "message", "role": "assistant", "content": [] }), deltas.collect()));
     }
     for (id, name, arguments) in said.calls {
         let deltas = pieces(arguments);
-        let deltas =
-            deltas.iter().map(|delta| json!({ "type": "response.function_call_arguments.delta", "delta": delta }));
+        let deltas = deltas
+            .iter()
+            .map(|delta| json!({ "type": "response.function_call_arguments.delta", "delta": delta }));
         out.extend(item(
             json!({ "type": "function_call", "id": "fc_1", "call_id": id, "name": name, "arguments": "" }),
             deltas.collect(),
@@ -147,14 +150,17 @@ fn responses(said: &Said<'_>) -> Vec<Value> {
 
 fn messages(said: &Said<'_>) -> Vec<Value> {
     let usage = json!({ "input_tokens": said.input, "output_tokens": 1 });
-    let mut out = vec![json!({ "type": "message_start", "message": { "role": "assistant", "usage": usage } })];
+    let mut out =
+        vec![json!({ "type": "message_start", "message": { "role": "assistant", "usage": usage } })];
     let mut number = 0;
     let mut block = |start: Value, deltas: Vec<Value>| {
         let at = number;
         number += 1;
         let mut events = vec![json!({ "type": "content_block_start", "index": at, "content_block": start })];
         events.extend(
-            deltas.into_iter().map(|delta| json!({ "type": "content_block_delta", "index": at, "delta": delta })),
+            deltas
+                .into_iter()
+                .map(|delta| json!({ "type": "content_block_delta", "index": at, "delta": delta })),
         );
         events.push(json!({ "type": "content_block_stop", "index": at }));
         events
@@ -175,16 +181,22 @@ fn messages(said: &Said<'_>) -> Vec<Value> {
     for (id, name, arguments) in said.calls {
         let deltas = pieces(arguments);
         let deltas = deltas.iter().map(|piece| json!({ "type": "input_json_delta", "partial_json": piece }));
-        out.extend(block(json!({ "type": "tool_use", "id": id, "name": name, "input": {} }), deltas.collect()));
+        out.extend(block(
+            json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
+            deltas.collect(),
+        ));
     }
     let stop = if said.calls.is_empty() { "end_turn" } else { "tool_use" };
-    out.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop }, "usage": { "output_tokens": 5 } }));
+    out.push(
+        json!({ "type": "message_delta", "delta": { "stop_reason": stop }, "usage": { "output_tokens": 5 } }),
+    );
     out.push(json!({ "type": "message_stop" }));
     out
 }
 
 fn gemini(said: &Said<'_>) -> Vec<Value> {
-    let parts = |parts: Vec<Value>| json!({ "candidates": [{ "content": { "role": "model", "parts": parts } }] });
+    let parts =
+        |parts: Vec<Value>| json!({ "candidates": [{ "content": { "role": "model", "parts": parts } }] });
     let mut out: Vec<Value> = said.text.iter().map(|text| parts(vec![json!({ "text": text })])).collect();
     // Only the first of several calls is signed.
     let mut signature = said.thought.map(|thought| format!("signed {thought}"));
@@ -204,7 +216,9 @@ fn gemini(said: &Said<'_>) -> Vec<Value> {
 fn ollama(said: &Said<'_>) -> Vec<Value> {
     let line = |message: Value| json!({ "model": "scripted", "message": message, "done": false });
     let mut out: Vec<Value> = Vec::new();
-    out.extend(said.thought.map(|thought| line(json!({ "role": "assistant", "content": "", "thinking": thought }))));
+    out.extend(
+        said.thought.map(|thought| line(json!({ "role": "assistant", "content": "", "thinking": thought }))),
+    );
     out.extend(said.text.iter().map(|text| line(json!({ "role": "assistant", "content": text }))));
     for (_, name, arguments) in said.calls {
         let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();

@@ -97,9 +97,10 @@ impl Vendor {
             Speaks::Gemini => &request["tools"][0]["functionDeclarations"],
             _ => &request["tools"],
         };
-        let mut names = tools.as_array()?.iter().filter_map(|tool| {
-            tool["function"]["name"].as_str().or_else(|| tool["name"].as_str())
-        });
+        let mut names = tools
+            .as_array()?
+            .iter()
+            .filter_map(|tool| tool["function"]["name"].as_str().or_else(|| tool["name"].as_str()));
         names.find(|name| name.ends_with(&format!("_{tool}"))).map(str::to_owned)
     }
 
@@ -119,7 +120,8 @@ impl Vendor {
                 return Script::Refuse { status, headers: Vec::new(), body };
             }
             // An older server: the oldest messages go without a word, and what is left is counted.
-            let mut oldest = list.iter().filter(|said| said["role"] != "system").map(|said| self.weight(said));
+            let mut oldest =
+                list.iter().filter(|said| said["role"] != "system").map(|said| self.weight(said));
             while tokens + 64 > self.window {
                 let Some(weight) = oldest.next() else { break };
                 tokens = tokens.saturating_sub(weight as u64);
@@ -157,7 +159,9 @@ impl Vendor {
                     None => self.fault(format!("a result without its call: {id}")),
                 },
                 Said::Words(_) if open.is_empty() => {}
-                Said::Words(words) => self.fault(format!("calls without results: {open:?} before {words:.80}")),
+                Said::Words(words) => {
+                    self.fault(format!("calls without results: {open:?} before {words:.80}"))
+                }
                 Said::Calls(ids, thought) => {
                     if !open.is_empty() {
                         self.fault(format!("calls without results: {open:?}"));
@@ -177,7 +181,9 @@ impl Vendor {
 
     fn read(&self, list: &[Value]) -> Vec<Said> {
         match self.speaks {
-            Speaks::Chat | Speaks::DeepSeek | Speaks::Ollama => list.iter().map(|said| self.chat(said)).collect(),
+            Speaks::Chat | Speaks::DeepSeek | Speaks::Ollama => {
+                list.iter().map(|said| self.chat(said)).collect()
+            }
             Speaks::Responses => self.items(list),
             Speaks::Messages | Speaks::Gemini => list.iter().flat_map(|said| self.parts(said)).collect(),
         }
@@ -242,7 +248,9 @@ impl Vendor {
         for (at, part) in parts.iter().enumerate() {
             let word = |pointer: &str| part.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
             match part["type"].as_str().unwrap_or_default() {
-                "thinking" => thought = at == 0 && word("/signature").is_some_and(|s| s.starts_with("signed thought ")),
+                "thinking" => {
+                    thought = at == 0 && word("/signature").is_some_and(|s| s.starts_with("signed thought "))
+                }
                 "tool_use" => calls.extend(word("/id")),
                 "tool_result" => out.push(Said::Result(word("/tool_use_id").unwrap_or_default())),
                 _ => {
