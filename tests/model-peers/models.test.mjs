@@ -1,4 +1,4 @@
-// Models of another maker's server: the three protocols, and what the program says of each fault.
+// Models of another maker's server: the five protocols, and what the program says of each fault.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -16,6 +16,8 @@ const KEY = 'sk-canary-5d41402abc4b2a76';
 const PROTOCOLS = [
   { name: 'chat', args: (url) => ['gpt-4o', '--url', `${url}/v1`] },
   { name: 'messages', args: (url) => ['claude-sonnet-4', '--provider', 'anthropic', '--url', url] },
+  { name: 'responses', args: (url) => ['gpt-5', '--provider', 'openai_responses', '--url', `${url}/v1`] },
+  { name: 'ollama', args: (url) => ['llama3.1', '--provider', 'ollama', '--url', url] },
   { name: 'generate', args: (url) => ['gemini-2.5-flash', '--provider', 'gemini', '--url', `${url}/v1beta`] },
 ];
 

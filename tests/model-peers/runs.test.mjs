@@ -1,5 +1,5 @@
 // Whole runs of the real program against a model server of another maker: text, tool calls and its faults,
-// in the shapes of OpenAI and Anthropic.
+// in the shapes of OpenAI (both), Anthropic and Ollama.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -70,6 +70,8 @@ before(async () => {
   for (const [name, provider, baseUrl, model] of [
     ['openai', 'openai', `${mock.url}/v1`, 'gpt-4o'],
     ['anthropic', 'anthropic', mock.url, 'claude-sonnet-4-5'],
+    ['responses', 'openai_responses', `${mock.url}/v1`, 'gpt-5'],
+    ['ollama', 'ollama', mock.url, 'llama3.1'],
   ]) {
     const made = await api('POST', 'models', { name, provider, baseUrl, model, apiKeyName: 'MOCK_KEY' });
     models[name] = made.id;
@@ -82,7 +84,7 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-for (const model of ['openai', 'anthropic']) {
+for (const model of ['openai', 'anthropic', 'responses', 'ollama']) {
   test(`${model}: a streamed answer`, async () => {
     const { run, messages } = await chat(model, 'hello there');
     assert.equal(run.state, 'done', JSON.stringify(run.error));

@@ -28,6 +28,8 @@ pub(crate) struct Room {
     /// What messages may fill.
     pub(crate) usable: u64,
     pub(crate) ratio: f64,
+    /// Bytes of the newest request that this vendor counted, and its tokens.
+    pub(crate) counted: Option<(u64, u64)>,
     /// Bytes of system and tools.
     overhead: u64,
 }
@@ -74,7 +76,8 @@ impl Room {
         who: (&str, &Origin),
         fixed: &Fixed<'_>,
     ) -> Self {
-        let ratio = ratio(chat, who.0, who.1);
+        let counted = counted(chat, who.0, who.1);
+        let ratio = ratio(counted);
         let (system_bytes, tool_bytes) = fixed.bytes();
         let tokens = |bytes: u64| (bytes as f64 * ratio) as u64;
         let (system, tools) = (tokens(system_bytes), tokens(tool_bytes));
@@ -92,7 +95,7 @@ impl Room {
             window.tokens = window.tokens.max((system + tools) * 2 + reserve);
         }
         let usable = window.tokens.saturating_sub(reserve + system + tools);
-        Self { window, reserve, system, tools, usable, ratio, overhead: system_bytes + tool_bytes }
+        Self { window, reserve, system, tools, usable, ratio, counted, overhead: system_bytes + tool_bytes }
     }
 
     /// Whether a conversation has no room at all.
@@ -144,19 +147,23 @@ fn reserve(window: u64, most_output: Option<u32>) -> u64 {
     most_output.map_or(RESERVE, u64::from).min(RESERVE).min(window / 4)
 }
 
-/// Tokens per byte: what the vendor counted last, within reason.
-fn ratio(chat: &Transcript, model_id: &str, origin: &Origin) -> f64 {
+/// What the vendor counted last: bytes of a request, and its tokens.
+fn counted(chat: &Transcript, model_id: &str, origin: &Origin) -> Option<(u64, u64)> {
     let answers = chat.entries.iter().rev().filter(|entry| entry.speaker == Speaker::Assistant);
     let said = answers
         .filter(|entry| entry.origin == *origin)
         .find_map(|entry| entry.measured.map(|measured| (entry.seq, measured)));
     let marked = chat.marks.windows.iter().rev().filter(|mark| mark.model_id == model_id);
     let marked = marked.into_iter().find_map(|mark| mark.measured.map(|measured| (mark.to_seq, measured)));
-    let newest = match (said, marked) {
+    match (said, marked) {
         (Some(said), Some(marked)) => Some(if marked.0 >= said.0 { marked.1 } else { said.1 }),
         (said, marked) => said.or(marked).map(|(_, measured)| measured),
-    };
-    match newest {
+    }
+}
+
+/// Tokens per byte: what the vendor counted last, within reason.
+fn ratio(counted: Option<(u64, u64)>) -> f64 {
+    match counted {
         Some((bytes, tokens)) if bytes > 0 => (tokens as f64 / bytes as f64).clamp(0.15, 0.7),
         _ => RATIO,
     }

@@ -34,6 +34,8 @@ pub struct ModelFacts {
     pub temperature: Option<f64>,
     /// How much it thinks.
     pub effort: Option<Effort>,
+    /// Thinks before it answers.
+    pub thinks: bool,
     /// Sees pictures.
     pub vision: bool,
     /// Calls tools.

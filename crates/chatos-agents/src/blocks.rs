@@ -81,8 +81,6 @@ pub struct SubTexts {
 pub struct BlockContext {
     /// Where it works.
     pub workdir: PathBuf,
-    /// The date, as `2026-01-31`.
-    pub date: String,
     /// Sub agents it may start, by name.
     pub subagents: Vec<String>,
     /// Skills it may name.
@@ -283,13 +281,14 @@ impl Assembly<'_> {
         language(&[self.agent.prompt_lang], self.setting)
     }
 
-    /// What changes from run to run stands here, so that the blocks before it can be cached.
+    /// What changes from run to run stands here, so that the blocks before it can be cached. Date and folder stand before
+    /// the person's message, for they change within a chat.
     fn capabilities(&self) -> String {
         let zh = self.lang() == Lang::Zh;
         let servers: Vec<&str> = self.outcome.grants.values().map(|grant| grant.server.as_str()).collect();
         let subagents: Vec<&str> = self.context.subagents.iter().map(String::as_str).collect();
         let skills: Vec<&str> = self.context.skills.iter().map(String::as_str).collect();
-        let mut lines = vec![if zh { "# 当前环境".to_owned() } else { "# Here and now".to_owned() }];
+        let mut lines = vec![if zh { "# 可用的内容".to_owned() } else { "# What there is".to_owned() }];
         let mut line = |en: &str, cn: &str, names: &[&str], most: usize| {
             if !names.is_empty() {
                 lines.push(format!("- {}: {}", if zh { cn } else { en }, shortened(names, most)));
@@ -301,12 +300,6 @@ impl Assembly<'_> {
         if servers.is_empty() {
             let none = if zh { "- 没有可用的服务" } else { "- No server may be used" };
             lines.push(none.to_owned());
-        }
-        let place = self.context.workdir.display();
-        lines.push(if zh { format!("- 工作目录: {place}") } else { format!("- Workspace: {place}") });
-        if !self.context.date.is_empty() {
-            let date = &self.context.date;
-            lines.push(if zh { format!("- 日期: {date}") } else { format!("- Date: {date}") });
         }
         lines.join("\n")
     }

@@ -72,11 +72,11 @@ fn ask(host: &RunningHost, method: &str, path: &str, body: &Value) -> Value {
 #[test]
 fn a_well_known_model_needs_nothing_but_its_name() {
     let sandbox = sandbox();
-    for (id, vendor, window, vision, reasoning) in [
-        ("claude-sonnet-4-5", "anthropic", 200_000, true, true),
-        ("gpt-5", "openai", 400_000, true, true),
-        ("gemini-2.5-pro", "gemini", 1_048_576, true, true),
-        ("deepseek-v4-pro", "openai", 1_000_000, false, true),
+    for (id, vendor, window, vision, reasoning, api) in [
+        ("claude-sonnet-4-5", "anthropic", 200_000, true, true, "anthropic"),
+        ("gpt-5", "openai", 400_000, true, true, "responses"),
+        ("gemini-2.5-pro", "gemini", 1_048_576, true, true, "gemini"),
+        ("deepseek-v4-pro", "openai", 1_000_000, false, true, "openai"),
     ] {
         let added = sandbox.run(&["models", "add", id, "--json"]);
         assert_eq!(added.status, 0, "{added:?}");
@@ -88,7 +88,7 @@ fn a_well_known_model_needs_nothing_but_its_name() {
             "{model}"
         );
         assert!(model["priceInput"].as_f64().unwrap() > 0.0 && model["priceOutput"].as_f64().unwrap() > 0.0);
-        assert_eq!(model["currency"], "USD");
+        assert_eq!((&model["currency"], &model["facts"]["api"]), (&json!("USD"), &json!(api)));
         assert_eq!(model["facts"]["pricesAsOf"].as_str().unwrap().len(), 10);
         for member in ["contextTokens", "supportsVision", "prices", "maxOutputTokens"] {
             assert_eq!(model["sources"][member], "catalogue", "{member}: {model}");
@@ -195,6 +195,14 @@ fn ollama_offers_no_encoders_and_says_its_windows() {
     assert_eq!(
         (&plain["contextTokens"], &plain["supportsTools"], &plain["supportsVision"]),
         (&json!(8_192), &json!(false), &json!(true))
+    );
+    // How much is kept ready for it is chosen, not more than it takes.
+    let order = ["models", "add", "qwen3:8b", "--provider", "ollama", "--url", &lists.url(), "--json"];
+    let added = sandbox.run(&order).json();
+    assert_eq!(
+        (&added["facts"]["api"], &added["facts"]["window"]),
+        (&json!("ollama"), &json!(32_768)),
+        "{added}"
     );
     // Found on this computer: the same.
     sandbox.set_variable("OLLAMA_HOST", format!("127.0.0.1:{}", lists.port));

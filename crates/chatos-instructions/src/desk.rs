@@ -40,6 +40,8 @@ pub struct Wanted {
     pub order: Option<InstructionOrder>,
     /// The model's window in tokens: of a small one the texts take a quarter at most.
     pub window: u64,
+    /// Where and when it is written, for models that are told.
+    pub environment: Option<String>,
 }
 
 /// Something a person is told about the texts of their project.
@@ -93,8 +95,9 @@ impl Desk<'_> {
         let reading = self.read(&wanted.workspace);
         let before = self.store.newest_block(&wanted.transcript)?.map(|block| block.text);
         let before = before.filter(|text| text != WITHDRAWN);
+        let environment = self.news(wanted)?;
         if reading.candidates.is_empty() && !reading.has_project() && before.is_none() {
-            return Ok(Plan::Go { block: None, notices: Vec::new() });
+            return Ok(Plan::Go { block: kept(wanted, environment, None), notices: Vec::new() });
         }
         let most = most(wanted.window);
         let stored = self.consent(&reading)?;
@@ -126,13 +129,15 @@ impl Desk<'_> {
             before if !block.is_empty() => Some(block.text(before.is_some())),
             _ => None,
         };
-        let block = text.map(|text| MessageBlock {
-            message_id: wanted.message_id.clone(),
-            session_id: wanted.transcript.clone(),
-            text,
-            files: block.files(),
-        });
+        let block = kept(wanted, environment, text.map(|text| (text, block.files())));
         Ok(Plan::Go { block, notices })
+    }
+
+    /// The environment, where it is other than what the chat was told.
+    fn news(&self, wanted: &Wanted) -> Result<String, StoreError> {
+        let Some(now) = &wanted.environment else { return Ok(String::new()) };
+        let told = self.store.newest_environment(&wanted.transcript)?;
+        Ok(if told.as_ref() == Some(now) { String::new() } else { now.clone() })
     }
 
     /// Notes what is used of a project, and says what is not as it was the last time.
@@ -224,6 +229,18 @@ pub fn set_consent(
     by: &str,
 ) -> Result<(), Fault> {
     Ok(store.set_project_consent(&root.to_string_lossy(), word.map(InstructionConsent::as_str), by)?)
+}
+
+/// What is kept with a message, if anything.
+fn kept(wanted: &Wanted, environment: String, texts: Option<(String, String)>) -> Option<MessageBlock> {
+    let (text, files) = texts.unwrap_or_else(|| (String::new(), "[]".to_owned()));
+    (!environment.is_empty() || !text.is_empty()).then(|| MessageBlock {
+        message_id: wanted.message_id.clone(),
+        session_id: wanted.transcript.clone(),
+        environment,
+        text,
+        files,
+    })
 }
 
 fn not_used(reading: &Reading) -> Notice {

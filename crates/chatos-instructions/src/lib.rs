@@ -5,6 +5,7 @@
 
 mod block;
 mod desk;
+mod environment;
 mod imports;
 mod project;
 mod question;
@@ -13,5 +14,6 @@ mod text;
 
 pub use block::{Block, MOST_BYTES, Used, WITHDRAWN};
 pub use desk::{Desk, Notice, Plan, Wanted, set_consent};
+pub use environment::environment;
 pub use project::Project;
 pub use reading::{COMMANDS, Candidate, Content, Reading, SKILLS, read};

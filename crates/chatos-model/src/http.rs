@@ -256,8 +256,9 @@ impl Inner {
                     return Ok(reading);
                 }
                 Err(error) => {
-                    let learned = self.dialect.lock().unwrap_or_else(PoisonError::into_inner).learn(&error);
-                    if !learned {
+                    let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+                    if !dialect.learn(&error) && !dialect.learn_call(self.protocol, &error) {
+                        drop(dialect);
                         return Err(scrub(error, &secrets.values));
                     }
                 }
@@ -272,13 +273,14 @@ impl Inner {
         dialect: &Dialect,
         secrets: &Secrets,
     ) -> Result<Reading, ModelError> {
-        let wire = self.protocol.wire(request, dialect);
+        let protocol = self.protocol.spoken(dialect);
+        let wire = protocol.wire(request, dialect);
         let mut outgoing = Outgoing::post(&self.base_url, &wire.path, &wire.body)?;
         for (name, value) in &wire.headers {
             outgoing.header(name, value)?;
         }
         if let Some(key) = &secrets.key {
-            let (name, value) = self.protocol.auth(&self.provider, key);
+            let (name, value) = protocol.auth(&self.provider, key);
             outgoing.header(name, &Zeroizing::new(value))?;
         }
         for (name, value) in &secrets.headers {
@@ -298,7 +300,7 @@ impl Inner {
                 return Err(ModelError::new(Class::Config, text).with_status(answer.status));
             }
             let body = answer.body.collect(REFUSAL_BYTES, self.patience.idle).await;
-            return Err(self.protocol.refused(answer.status, wait, &body));
+            return Err(protocol.refused(answer.status, wait, &body));
         }
         if answer
             .header("content-encoding")
@@ -316,9 +318,9 @@ impl Inner {
             Reading { ready: VecDeque::new(), source: None, idle, bytes: 0, values: Vec::new() };
         if kind.starts_with("application/json") {
             let body = answer.body.collect(ANSWER_BYTES, idle).await;
-            reading.ready.extend(self.protocol.whole(&body)?);
+            reading.ready.extend(protocol.whole(&body)?);
         } else {
-            reading.source = Some((answer.body, self.protocol.decoder()));
+            reading.source = Some((answer.body, protocol.decoder()));
         }
         Ok(reading)
     }

@@ -11,6 +11,7 @@ mod demo;
 mod error;
 mod event;
 mod http;
+mod lines;
 mod models;
 mod protocol;
 pub mod provider;
@@ -30,7 +31,7 @@ pub use http::{
 };
 pub use models::{
     CompleteOrder, Completion, Lesson, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset,
-    Recognised, Source, Window, effort_of, prices_of, recognise, window_of,
+    Recognised, Source, Window, effort_of, prices_of, protocol_for, recognise, window_of,
 };
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use replay::replay_of;

@@ -139,10 +139,9 @@ impl Models {
         if record.provider == "demo" {
             return Ok(Arc::new(Demo));
         }
-        let protocol = protocol_of(&record.provider).ok_or_else(|| unknown_provider(&record.provider))?;
-        // Its calls bring the version along; people paste addresses with and without it.
+        let protocol = protocol_for(record).ok_or_else(|| unknown_provider(&record.provider))?;
         let base_url = match protocol {
-            Protocol::Anthropic => record.base_url.strip_suffix("/v1").unwrap_or(&record.base_url).to_owned(),
+            Protocol::Anthropic | Protocol::Ollama => address::unversioned(&record.base_url).to_owned(),
             _ => record.base_url.clone(),
         };
         Ok(Arc::new(HttpProvider::new(HttpParts {
@@ -155,6 +154,13 @@ impl Models {
             patience: Patience::default(),
         })))
     }
+}
+
+/// How a model is spoken to: as its provider says, and where that is `openai` at OpenAI's own address, by the newer
+/// of its two APIs (working-day §4). `openai_compatible` there keeps the older one.
+pub fn protocol_for(record: &ModelRecord) -> Option<Protocol> {
+    let own = record.provider == "openai" && facts::vendor_of_address(&record.base_url) == Some("openai");
+    if own { Some(Protocol::Responses) } else { protocol_of(&record.provider) }
 }
 
 /// No model has this id or name.
@@ -173,7 +179,7 @@ fn unknown_provider(provider: &str) -> Fault {
         Text::new(format!("there is no provider `{provider}`"), format!("没有提供方 `{provider}`")),
     )
     .hint(Text::fixed(
-        "use openai, anthropic, gemini, ollama or lmstudio",
-        "请使用 openai、anthropic、gemini、ollama 或 lmstudio",
+        "use openai, openai_responses, openai_compatible, anthropic, gemini, ollama or lmstudio",
+        "请使用 openai、openai_responses、openai_compatible、anthropic、gemini、ollama 或 lmstudio",
     ))
 }

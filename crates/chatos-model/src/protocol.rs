@@ -1,12 +1,13 @@
-//! The three ways vendors want to be spoken to, behind one door.
+//! The ways vendors want to be spoken to, behind one door.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::provider::{anthropic, gemini, openai};
+use crate::lines::Lines;
+use crate::provider::{anthropic, gemini, ollama, openai, responses};
 use crate::refusal::{self, Place};
-use crate::{Class, Event, ModelError, Reasoning, Request, Sse, Stop, ToolCall, Usage};
+use crate::{Class, Event, ModelError, Reasoning, Request, Sse, SseError, Stop, ToolCall, Usage};
 
 /// How a vendor's API is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,13 +18,19 @@ pub enum Protocol {
     Anthropic,
     /// `generateContent`.
     Gemini,
+    /// The Responses API.
+    Responses,
+    /// Ollama's own.
+    Ollama,
 }
 
 /// The protocol of a provider's name; `None` for names that speak none (`demo`) or are unknown.
 pub fn protocol_of(provider: &str) -> Option<Protocol> {
     match provider.to_ascii_lowercase().as_str() {
-        "openai" | "openai_compatible" | "openai-compatible" | "azure" | "deepseek" | "custom" | "ollama"
+        "openai" | "openai_compatible" | "openai-compatible" | "azure" | "deepseek" | "custom"
         | "lmstudio" => Some(Protocol::OpenAi),
+        "openai_responses" => Some(Protocol::Responses),
+        "ollama" => Some(Protocol::Ollama),
         "anthropic" => Some(Protocol::Anthropic),
         "gemini" => Some(Protocol::Gemini),
         _ => None,
@@ -59,6 +66,11 @@ impl Dialect {
         self.with.contains(member)
     }
 
+    /// Learns that an address does not have the call of this protocol. True when another one may be tried at once.
+    pub fn learn_call(&mut self, protocol: Protocol, error: &ModelError) -> bool {
+        protocol == Protocol::Responses && is_no_such_call(error) && self.without.insert(RESPONSES.to_owned())
+    }
+
     /// Learns from a refusal. True when there is something new to leave out, so the call may be
     /// repeated at once.
     pub fn learn(&mut self, error: &ModelError) -> bool {
@@ -76,8 +88,24 @@ impl Dialect {
                 self.without.insert(THINKING.to_owned())
             };
         }
-        if error.message.contains("does not support tools") {
-            return self.without.insert("tools".to_owned());
+        let sentences = [
+            ("does not support tools", "tools"),
+            ("does not support thinking", "think"),
+            // Sealed thinking that the vendor cannot open, or that stands alone to its eyes.
+            ("encrypted content", responses::SEALED),
+            ("encrypted_content", responses::SEALED),
+            ("required following item", responses::SEALED),
+            ("thought signature", gemini::SIGNATURES),
+            ("thought_signature", gemini::SIGNATURES),
+        ];
+        let lower = error.message.to_lowercase();
+        if let Some((_, member)) = sentences.iter().find(|(words, _)| lower.contains(words)) {
+            // The wish for sealed thinking is refused by models that do not think.
+            let member = if error.param.as_deref() == Some("include") { "include" } else { member };
+            return self.without.insert(member.to_owned());
+        }
+        if error.param.as_deref() == Some("reasoning.summary") {
+            return self.without.insert("reasoning.summary".to_owned());
         }
         let said = error.message.to_lowercase();
         let about_files = ["pdf", ".document", "'document'", "`document`", "'file'", "`file`", "\"file\""];
@@ -100,12 +128,27 @@ impl Dialect {
 /// Files that go along as they are.
 const DOCUMENTS: &str = "documents";
 
+/// The member of a [`Dialect`] for the Responses API as a whole.
+const RESPONSES: &str = "responses";
+
+/// Whether an address does not know this call, as others than its maker do with newer ones. A model that is not there
+/// has the same status and says so.
+fn is_no_such_call(error: &ModelError) -> bool {
+    let about_a_model = error.message.to_ascii_lowercase().contains("model");
+    error.status == Some(405) || (error.status == Some(404) && !about_a_model)
+}
+
 /// The member that carries thinking.
 pub(crate) const THINKING: &str = "reasoning_content";
 
 /// Members whose loss changes comfort, not meaning.
-const OPTIONAL: [&str; 6] = [
+const OPTIONAL: [&str; 11] = [
     "stream_options",
+    "max_output_tokens",
+    "include",
+    "reasoning",
+    "prompt_cache_key",
+    "think",
     "parallel_tool_calls",
     "reasoning_effort",
     "temperature",
@@ -120,12 +163,23 @@ impl Protocol {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Responses => "responses",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// What is spoken to somebody who was seen to refuse: who has no Responses API has chat completions.
+    pub fn spoken(self, dialect: &Dialect) -> Self {
+        match self {
+            Self::Responses if !dialect.sends(RESPONSES) => Self::OpenAi,
+            other => other,
         }
     }
 
     /// The request as this vendor wants it.
     pub fn wire(self, request: &Request, dialect: &Dialect) -> Wire {
-        let folded = (!dialect.sends(DOCUMENTS)).then(|| {
+        // Ollama has no place for files.
+        let folded = (self == Self::Ollama || !dialect.sends(DOCUMENTS)).then(|| {
             let mut request = request.clone();
             request.messages.iter_mut().for_each(crate::Message::fold_documents);
             request
@@ -134,11 +188,16 @@ impl Protocol {
         let mut wire = match self {
             Self::OpenAi => openai::wire(request, dialect),
             Self::Anthropic => anthropic::wire(request, dialect),
-            Self::Gemini => gemini::wire(request),
+            Self::Gemini => gemini::wire(request, dialect),
+            Self::Responses => responses::wire(request, dialect),
+            Self::Ollama => ollama::wire(request, dialect),
         };
         if let Value::Object(body) = &mut wire.body {
             for (member, value) in &request.params.extra_body {
-                body.insert(member.clone(), value.clone());
+                // Ollama's options are put together there.
+                if self != Self::Ollama || member != "options" {
+                    body.insert(member.clone(), value.clone());
+                }
             }
         }
         wire
@@ -148,7 +207,7 @@ impl Protocol {
     pub fn auth(self, provider: &str, key: &str) -> (&'static str, String) {
         match self {
             Self::OpenAi if provider.eq_ignore_ascii_case("azure") => ("api-key", key.to_owned()),
-            Self::OpenAi => ("authorization", format!("Bearer {key}")),
+            Self::OpenAi | Self::Responses | Self::Ollama => ("authorization", format!("Bearer {key}")),
             Self::Anthropic => ("x-api-key", key.to_owned()),
             Self::Gemini => ("x-goog-api-key", key.to_owned()),
         }
@@ -170,11 +229,16 @@ impl Protocol {
     /// A decoder for one streamed answer.
     pub fn decoder(self) -> Decoder {
         Decoder {
-            sse: Sse::default(),
+            frames: match self {
+                Self::Ollama => Frames::Lines(Lines::default()),
+                _ => Frames::Sse(Sse::default()),
+            },
             state: match self {
                 Self::OpenAi => State::OpenAi(openai::Decoding::default()),
                 Self::Anthropic => State::Anthropic(anthropic::Decoding::default()),
                 Self::Gemini => State::Gemini(gemini::Decoding::default()),
+                Self::Responses => State::Responses(responses::Decoding::default()),
+                Self::Ollama => State::Ollama(ollama::Decoding::default()),
             },
             done: false,
         }
@@ -186,6 +250,8 @@ impl Protocol {
         match self {
             Self::OpenAi => openai::whole(&value),
             Self::Anthropic => anthropic::whole(&value),
+            Self::Responses => responses::whole(&value),
+            Self::Ollama => ollama::whole(&value),
             Self::Gemini => {
                 let mut state = gemini::Decoding::default();
                 let mut events = state.chunk(&value)?;
@@ -199,9 +265,32 @@ impl Protocol {
 /// Turns the bytes of one streamed answer into events.
 #[derive(Debug)]
 pub struct Decoder {
-    sse: Sse,
+    frames: Frames,
     state: State,
     done: bool,
+}
+
+/// How the pieces of an answer are told apart.
+#[derive(Debug)]
+enum Frames {
+    Sse(Sse),
+    Lines(Lines),
+}
+
+impl Frames {
+    fn feed(&mut self, bytes: &[u8]) -> Result<Vec<String>, SseError> {
+        match self {
+            Self::Sse(sse) => Ok(sse.feed(bytes)?.into_iter().map(|frame| frame.data).collect()),
+            Self::Lines(lines) => lines.feed(bytes),
+        }
+    }
+
+    fn end(&mut self) -> Option<String> {
+        match self {
+            Self::Sse(sse) => std::mem::take(sse).end().map(|frame| frame.data),
+            Self::Lines(lines) => lines.end(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -209,15 +298,39 @@ enum State {
     OpenAi(openai::Decoding),
     Anthropic(anthropic::Decoding),
     Gemini(gemini::Decoding),
+    Responses(responses::Decoding),
+    Ollama(ollama::Decoding),
+}
+
+impl State {
+    fn chunk(&mut self, value: &Value) -> Result<Vec<Event>, ModelError> {
+        match self {
+            Self::OpenAi(state) => state.chunk(value),
+            Self::Anthropic(state) => state.chunk(value),
+            Self::Gemini(state) => state.chunk(value),
+            Self::Responses(state) => state.chunk(value),
+            Self::Ollama(state) => state.chunk(value),
+        }
+    }
+
+    fn end(&mut self) -> Result<Vec<Event>, ModelError> {
+        match self {
+            Self::OpenAi(state) => state.end(),
+            Self::Anthropic(state) => state.end(),
+            Self::Gemini(state) => state.end(),
+            Self::Responses(state) => state.end(),
+            Self::Ollama(state) => state.end(),
+        }
+    }
 }
 
 impl Decoder {
     /// Takes more bytes. After an error nothing more comes of this decoder.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event>, ModelError> {
-        let frames = self.sse.feed(bytes).map_err(|e| ModelError::new(Class::Server, e.to_string()))?;
+        let frames = self.frames.feed(bytes).map_err(|e| ModelError::new(Class::Server, e.to_string()))?;
         let mut events = Vec::new();
         for frame in frames {
-            self.frame(&frame.data, &mut events)?;
+            self.frame(&frame, &mut events)?;
         }
         Ok(events)
     }
@@ -225,15 +338,11 @@ impl Decoder {
     /// The stream ended. An answer that was not complete is a failure of the network.
     pub fn end(mut self) -> Result<Vec<Event>, ModelError> {
         let mut events = Vec::new();
-        if let Some(frame) = std::mem::take(&mut self.sse).end() {
-            self.frame(&frame.data, &mut events)?;
+        if let Some(frame) = self.frames.end() {
+            self.frame(&frame, &mut events)?;
         }
         if !self.done {
-            match &mut self.state {
-                State::OpenAi(state) => events.extend(state.end()?),
-                State::Anthropic(state) => events.extend(state.end()?),
-                State::Gemini(state) => events.extend(state.end()?),
-            }
+            events.extend(self.state.end()?);
         }
         Ok(events)
     }
@@ -249,11 +358,7 @@ impl Decoder {
             }
         } else {
             let value: Value = serde_json::from_str(data).map_err(|_| malformed(data.as_bytes()))?;
-            events.extend(match &mut self.state {
-                State::OpenAi(state) => state.chunk(&value)?,
-                State::Anthropic(state) => state.chunk(&value)?,
-                State::Gemini(state) => state.chunk(&value)?,
-            });
+            events.extend(self.state.chunk(&value)?);
         }
         self.done = events[from..].iter().any(|event| matches!(event, Event::Done(_)));
         Ok(())

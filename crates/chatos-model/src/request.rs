@@ -27,6 +27,12 @@ pub struct Params {
     pub temperature: Option<f64>,
     /// How much to think.
     pub effort: Option<Effort>,
+    /// It is a model that thinks.
+    pub thinks: bool,
+    /// Tokens of question and answer together, for servers that are told how many to keep ready.
+    pub window: Option<u32>,
+    /// What requests that begin alike have in common, for vendors that look for their cache by it.
+    pub cache_key: Option<String>,
     /// Whether several tools may be called in one answer; `None` leaves it to the vendor.
     pub parallel_tools: Option<bool>,
     /// What this vendor wants of its thinking sent back.
@@ -52,20 +58,35 @@ pub enum Replay {
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Effort {
+    None,
     Minimal,
     Low,
     Medium,
     High,
+    XHigh,
+    Max,
 }
 
 impl Effort {
+    /// All of them, the least first.
+    pub const ALL: [Self; 7] =
+        [Self::None, Self::Minimal, Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
+
+    /// The one with this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effort| effort.as_str() == word)
+    }
+
     /// The word on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::None => "none",
             Self::Minimal => "minimal",
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
         }
     }
 }

@@ -111,8 +111,12 @@ fn sse(body: &str) -> String {
 }
 
 fn provider(base: &str, patience: Patience) -> HttpProvider {
+    speaking(Protocol::OpenAi, base, patience)
+}
+
+fn speaking(protocol: Protocol, base: &str, patience: Patience) -> HttpProvider {
     HttpProvider::new(HttpParts {
-        protocol: Protocol::OpenAi,
+        protocol,
         provider: "openai".to_owned(),
         base_url: format!("{base}/v1"),
         secrets: Arc::new(|| {
@@ -153,6 +157,38 @@ async fn a_stream_arrives_and_the_connection_is_used_again() {
     assert!(seen[0].starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", seen[0]);
     assert!(seen[0].to_lowercase().contains(&format!("authorization: bearer {KEY}")));
     assert!(seen[0].to_lowercase().contains("accept-encoding: identity"));
+}
+
+#[tokio::test]
+async fn who_does_not_have_the_newer_api_is_spoken_to_by_the_older_one() {
+    let nothing = answer("404 Not Found", "application/json", "", "{\"detail\":\"Not Found\"}");
+    let chat = sse(&format!("{}{END}", chunk("older")));
+    let vendor = vendor(vec![Act::Send(nothing), Act::Send(chat)]).await;
+    let provider = speaking(Protocol::Responses, &vendor.base, Patience::default());
+    for _ in 0..2 {
+        assert_eq!(ask(&provider, CancellationToken::new()).await.unwrap().text, "older");
+    }
+    let calls: Vec<String> =
+        vendor.seen.lock().unwrap().iter().map(|seen| seen.split(' ').nth(1).unwrap().to_owned()).collect();
+    assert_eq!(calls, ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]);
+}
+
+#[tokio::test]
+async fn a_model_that_is_not_there_is_no_reason_to_speak_otherwise() {
+    let body = "{\"error\":{\"message\":\"The model `m` does not exist\",\"code\":\"model_not_found\"}}";
+    let vendor = vendor(vec![Act::Send(answer("404 Not Found", "application/json", "", body))]).await;
+    let provider = speaking(Protocol::Responses, &vendor.base, Patience::default());
+    assert_eq!(ask(&provider, CancellationToken::new()).await.unwrap_err().class, Class::NotFound);
+    assert_eq!(vendor.seen.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn lines_of_json_arrive_as_a_stream() {
+    let body = "{\"message\":{\"content\":\"Hel\"},\"done\":false}\n{\"message\":{\"content\":\"lo\"},\"done\":true}\n";
+    let vendor = vendor(vec![Act::Send(answer("200 OK", "application/x-ndjson", "", body))]).await;
+    let provider = speaking(Protocol::Ollama, &vendor.base, Patience::default());
+    assert_eq!(ask(&provider, CancellationToken::new()).await.unwrap().text, "Hello");
+    assert!(vendor.seen.lock().unwrap()[0].starts_with("POST /v1/api/chat "));
 }
 
 #[tokio::test]

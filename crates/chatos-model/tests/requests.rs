@@ -4,7 +4,8 @@
 
 use chatos_model::provider::gemini::reduce;
 use chatos_model::{
-    Class, Dialect, Document, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall, protocol_of,
+    Class, Dialect, Document, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall,
+    protocol_for, protocol_of,
 };
 use serde_json::{Value, json};
 
@@ -72,6 +73,9 @@ fn request() -> Request {
             max_output_tokens: Some(100),
             temperature: Some(0.5),
             effort: None,
+            thinks: false,
+            window: Some(8_192),
+            cache_key: Some("chat-1".into()),
             parallel_tools: Some(false),
             replay: chatos_model::Replay::Auto,
             extra_body: json!({ "service_tier": "flex" }).as_object().unwrap().clone(),
@@ -147,8 +151,177 @@ fn gemini() {
     assert_eq!(contents[2]["parts"][1]["functionResponse"]["response"], json!({ "error": "bad" }));
 }
 
+/// The request after an answer with sealed thinking before its calls.
+fn sealed() -> Request {
+    let item = |sealed: &str| json!({ "type": "reasoning", "summary": [], "encrypted_content": sealed });
+    let mut request = request();
+    let Message::Assistant { reasoning, .. } = &mut request.messages[1] else { panic!() };
+    *reasoning = [("A", json!(0)), ("B", json!(1)), ("C", json!("text")), ("D", json!(7))]
+        .map(|(sealed, before)| {
+            let opaque = Some(json!({ "item": item(sealed), "before": before }));
+            Reasoning { text: "t".into(), opaque }
+        })
+        .to_vec();
+    request.params.thinks = true;
+    request
+}
+
+#[test]
+fn responses() {
+    let wire = Protocol::Responses.wire(&sealed(), &Dialect::default());
+    let body = wire.body;
+    assert_eq!(wire.path, "responses");
+    assert_eq!(body["instructions"], "You help.\n\nBe brief.");
+    assert_eq!((&body["store"], &body["stream"]), (&json!(false), &json!(true)));
+    assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
+    assert_eq!(
+        (&body["reasoning"], &body["max_output_tokens"]),
+        (&json!({ "summary": "auto" }), &json!(100))
+    );
+    assert_eq!((&body["prompt_cache_key"], &body["service_tier"]), (&json!("chat-1"), &json!("flex")));
+    assert_eq!((&body["tools"][0]["name"], &body["tools"][0]["strict"]), (&json!("read"), &json!(false)));
+    // Each piece of thinking stands right before what it led to; one whose companion is gone stays away.
+    let input = body["input"].as_array().unwrap();
+    let kinds: Vec<_> = input.iter().map(|item| item["type"].as_str().unwrap()).collect();
+    let expected = [
+        "message",
+        "reasoning",
+        "function_call",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!((&input[1]["encrypted_content"], &input[3]["encrypted_content"]), (&json!("A"), &json!("B")));
+    assert!(input.iter().all(|item| item.get("id").is_none()));
+    assert_eq!(input[0]["content"][1]["image_url"], "data:image/png;base64,AA==");
+    assert_eq!(input[4]["arguments"], "not json");
+    assert_eq!(input[5], json!({ "type": "function_call_output", "call_id": "1", "output": "one" }));
+    // The next request begins with this one.
+    let mut later = sealed();
+    later.messages.push(Message::Assistant {
+        text: "I see".into(),
+        reasoning: Vec::new(),
+        tool_calls: Vec::new(),
+    });
+    let next = Protocol::Responses.wire(&later, &Dialect::default()).body;
+    assert!(next["input"].as_array().unwrap().starts_with(input));
+    // How hard: the word as it is.
+    let mut hard = sealed();
+    hard.params.effort = Some(Effort::XHigh);
+    assert_eq!(Protocol::Responses.wire(&hard, &Dialect::default()).body["reasoning"]["effort"], "xhigh");
+    // A model that does not think is not asked to.
+    let plain = Protocol::Responses.wire(&request(), &Dialect::default()).body;
+    assert!(plain.get("reasoning").is_none() && plain.get("include").is_none());
+}
+
+#[test]
+fn responses_are_learned_from() {
+    let refusal = |error: Value| {
+        Protocol::Responses.refused(400, None, json!({ "error": error }).to_string().as_bytes())
+    };
+    let mut dialect = Dialect::default();
+    let sealed_wrong = json!({ "message": "The encrypted content gAAA could not be verified.", "code": "invalid_encrypted_content" });
+    assert!(dialect.learn(&refusal(sealed_wrong.clone())));
+    assert!(!dialect.learn(&refusal(sealed_wrong)), "once");
+    let body = Protocol::Responses.wire(&sealed(), &dialect).body;
+    assert!(body["input"].as_array().unwrap().iter().all(|item| item["type"] != "reasoning"));
+    assert!(
+        dialect.learn(&refusal(json!({ "message": "Unsupported parameter", "param": "reasoning.summary" })))
+    );
+    assert!(Protocol::Responses.wire(&sealed(), &dialect).body.get("reasoning").is_none());
+    let include =
+        json!({ "message": "Encrypted content is not supported with this model.", "param": "include" });
+    assert!(dialect.learn(&refusal(include)));
+    assert!(Protocol::Responses.wire(&sealed(), &dialect).body.get("include").is_none());
+    let alone = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
+    assert!(Dialect::default().learn(&refusal(json!({ "message": alone }))));
+}
+
+#[test]
+fn gemini_is_asked_without_signatures_that_it_calls_broken() {
+    let mut dialect = Dialect::default();
+    let error = json!({ "error": { "code": 400, "status": "INVALID_ARGUMENT", "message": "Corrupted thought signature." } });
+    assert!(dialect.learn(&Protocol::Gemini.refused(400, None, error.to_string().as_bytes())));
+    let mut signed = request();
+    signed.params.model = "gemini-3-pro".into();
+    let Message::Assistant { tool_calls, .. } = &mut signed.messages[1] else { panic!() };
+    tool_calls[0].opaque = Some(json!("mine"));
+    let part =
+        |dialect: &Dialect| Protocol::Gemini.wire(&signed, dialect).body["contents"][1]["parts"][0].clone();
+    assert_eq!(part(&Dialect::default())["thoughtSignature"], "mine");
+    assert_eq!(part(&dialect)["thoughtSignature"], "skip_thought_signature_validator");
+}
+
+#[test]
+fn ollama() {
+    let mut asked = request();
+    asked.params.thinks = true;
+    asked.params.extra_body =
+        json!({ "options": { "top_k": 5 }, "keep_alive": "1h" }).as_object().unwrap().clone();
+    let wire = Protocol::Ollama.wire(&asked, &Dialect::default());
+    let body = wire.body;
+    assert_eq!(wire.path, "api/chat");
+    let options = json!({ "num_ctx": 8192, "num_predict": 100, "temperature": 0.5, "top_k": 5 });
+    assert_eq!((&body["options"], &body["keep_alive"]), (&options, &json!("1h")));
+    assert_eq!(
+        (&body["truncate"], &body["shift"], &body["think"]),
+        (&json!(false), &json!(false), &json!(true))
+    );
+    assert_eq!(body["messages"][0]["content"], "You help.\n\nBe brief.");
+    assert_eq!(body["messages"][1], json!({ "role": "user", "content": "Look", "images": ["AA=="] }));
+    let said = &body["messages"][2];
+    assert_eq!(
+        (&said["thinking"], &said["tool_calls"][0]["function"]["arguments"]),
+        (&json!("t"), &json!({ "p": 1 }))
+    );
+    assert_eq!(
+        said["tool_calls"][1]["function"]["arguments"],
+        json!({}),
+        "what was no object is sent as none"
+    );
+    let result = json!({ "role": "tool", "content": "one", "tool_name": "read", "tool_call_id": "1" });
+    assert_eq!(body["messages"][3], result);
+    for (model, effort, think) in [
+        ("qwen3", Effort::None, json!(false)),
+        ("qwen3", Effort::High, json!(true)),
+        ("gpt-oss:20b", Effort::None, json!("low")),
+        ("gpt-oss:20b", Effort::XHigh, json!("high")),
+    ] {
+        let params = Params { model: model.into(), effort: Some(effort), ..asked.params.clone() };
+        let body = Protocol::Ollama.wire(&Request { params, ..asked.clone() }, &Dialect::default()).body;
+        assert_eq!(body["think"], think, "{model} {effort:?}");
+    }
+    let mut dialect = Dialect::default();
+    for words in ["registry.ollama.ai/library/x does not support tools", "\"x\" does not support thinking"] {
+        let refused = Protocol::Ollama.refused(400, None, json!({ "error": words }).to_string().as_bytes());
+        assert!(dialect.learn(&refused), "{words}");
+    }
+    let body = Protocol::Ollama.wire(&asked, &dialect).body;
+    assert!(body.get("tools").is_none() && body.get("think").is_none());
+    assert!(body["messages"][2].get("thinking").is_none());
+}
+
 #[test]
 fn pictures_of_tools_reach_the_model_over_every_protocol() {
+    let body = Protocol::Responses.wire(&seeing(), &Dialect::default()).body;
+    let outputs: Vec<_> = body["input"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["type"] == "function_call_output")
+        .collect();
+    let seen = |data: &str| json!({ "type": "input_image", "detail": "auto", "image_url": format!("data:image/png;base64,{data}") });
+    assert_eq!(outputs[0]["output"], json!([{ "type": "input_text", "text": "one" }, seen("b25l")]));
+    assert_eq!(outputs[1]["output"][2], seen("dHdvMg=="));
+
+    let body = Protocol::Ollama.wire(&seeing(), &Dialect::default()).body;
+    let said = body["messages"].as_array().unwrap();
+    assert_eq!(said[3]["content"], "one\n[picture 1 of call 1 follows]");
+    let pictures = json!({ "role": "user", "content": "Pictures returned by the tools above:", "images": ["b25l", "dHdv", "dHdvMg=="] });
+    assert_eq!(said[5..], [pictures]);
+
     let body = Protocol::OpenAi.wire(&seeing(), &Dialect::default()).body;
     let messages = body["messages"].as_array().unwrap();
     assert_eq!(messages[3]["content"], "one\n[picture 1 of call 1 follows]");
@@ -247,10 +420,24 @@ fn a_vendors_page_of_html_is_cut_and_harmless() {
 
 #[test]
 fn names_of_providers() {
-    for name in ["openai", "OpenAI_Compatible", "azure", "deepseek", "custom", "ollama", "lmstudio"] {
+    for name in ["openai", "OpenAI_Compatible", "azure", "deepseek", "custom", "lmstudio"] {
         assert_eq!(protocol_of(name), Some(Protocol::OpenAi), "{name}");
     }
     assert_eq!(protocol_of("demo"), None);
+    assert_eq!(protocol_of("ollama"), Some(Protocol::Ollama));
+    // At OpenAI's own address its newer API is spoken, unless the older one is asked for; elsewhere it is a choice.
+    for (provider, base_url, expected) in [
+        ("openai", "https://api.openai.com/v1", Protocol::Responses),
+        ("openai_compatible", "https://api.openai.com/v1", Protocol::OpenAi),
+        ("openai", "http://127.0.0.1:8080/v1", Protocol::OpenAi),
+        ("openai", "https://openrouter.ai/api/v1", Protocol::OpenAi),
+        ("openai_responses", "https://x.openai.azure.com/openai/v1", Protocol::Responses),
+        ("ollama", "http://127.0.0.1:11434/v1", Protocol::Ollama),
+    ] {
+        let mut record = chatos_store::ModelRecord::new("m", provider, "gpt-5");
+        base_url.clone_into(&mut record.base_url);
+        assert_eq!(protocol_for(&record), Some(expected), "{provider} {base_url}");
+    }
     assert_eq!(Protocol::OpenAi.auth("azure", "k"), ("api-key", "k".to_owned()));
     assert_eq!(Protocol::OpenAi.auth("openai", "k"), ("authorization", "Bearer k".to_owned()));
 }

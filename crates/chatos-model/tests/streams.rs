@@ -1,4 +1,4 @@
-//! Streams of the three protocols as vendors send them, cut at every byte.
+//! Streams of the protocols as vendors send them, cut at every byte.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
@@ -196,8 +196,137 @@ fn gemini_text_thinking_tools_and_usage() {
     assert_eq!(decode(Protocol::Gemini, &blocked, 3).unwrap_err().class, Class::ContentFilter);
 }
 
+/// What the Responses API sends: thinking, a call it led to, more thinking, and text.
+fn responses_stream() -> Vec<Value> {
+    let item = |number: u64, item: Value| json!({ "type": "response.output_item.added", "output_index": number, "item": item });
+    let done = |number: u64, item: Value| json!({ "type": "response.output_item.done", "output_index": number, "item": item });
+    let sealed = |id: &str, sealed: &str| json!({ "type": "reasoning", "id": id, "summary": [{ "type": "summary_text", "text": "plan" }], "encrypted_content": sealed });
+    let call = |arguments: &str| json!({ "type": "function_call", "id": "fc_1", "call_id": "a", "name": "read", "arguments": arguments });
+    let said = |kind: &str, number: u64, delta: &str| json!({ "type": kind, "output_index": number, "delta": delta });
+    vec![
+        json!({ "type": "response.created", "response": { "id": "resp_1", "status": "in_progress" } }),
+        item(0, json!({ "type": "reasoning", "id": "rs_1", "summary": [] })),
+        json!({ "type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": 0 }),
+        said("response.reasoning_summary_text.delta", 0, "first "),
+        said("response.reasoning_summary_text.delta", 0, "plan"),
+        json!({ "type": "response.reasoning_summary_part.added", "output_index": 0, "summary_index": 1 }),
+        said("response.reasoning_summary_text.delta", 0, "more"),
+        done(0, sealed("rs_1", "S1")),
+        item(1, call("")),
+        said("response.function_call_arguments.delta", 1, "{\"p\":"),
+        said("response.function_call_arguments.delta", 1, "1}"),
+        json!({ "type": "response.function_call_arguments.done", "output_index": 1, "arguments": "{\"p\":1}" }),
+        done(1, call("{\"p\":1}")),
+        item(2, sealed("rs_2", "S2")),
+        done(2, sealed("rs_2", "S2")),
+        item(3, json!({ "type": "message", "role": "assistant", "content": [] })),
+        said("response.output_text.delta", 3, "你好, "),
+        said("response.output_text.delta", 3, "world"),
+        done(3, json!({ "type": "message", "content": [{ "type": "output_text", "text": "你好, world" }] })),
+        json!({ "type": "response.completed", "response": { "status": "completed", "usage": { "input_tokens": 10,
+                "input_tokens_details": { "cached_tokens": 6 }, "output_tokens": 4 } } }),
+    ]
+}
+
+#[test]
+fn responses_text_sealed_thinking_tools_and_usage() {
+    let answer = check(Protocol::Responses, &sse(&responses_stream()));
+    assert_eq!((answer.text.as_str(), answer.stop), ("你好, world", Some(Stop::ToolUse)));
+    assert_eq!(answer.tool_calls, [call("a", "read", "{\"p\":1}")]);
+    assert_eq!(answer.usage, Some(Usage { input: 4, output: 4, cache_read: 6, ..Usage::default() }));
+    let thought: Vec<_> =
+        answer.reasoning.iter().map(|part| (part.text.as_str(), part.opaque.clone().unwrap())).collect();
+    assert_eq!(thought[0].0, "first plan\n\nmore");
+    // Without the id, and with the word of what it led to.
+    let item = json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "plan" }], "encrypted_content": "S1" });
+    assert_eq!(thought[0].1, json!({ "item": item, "before": 0 }));
+    assert_eq!(
+        (&thought[1].1["before"], &thought[1].1["item"]["encrypted_content"]),
+        (&json!("text"), &json!("S2"))
+    );
+    assert_eq!(thought.len(), 2);
+}
+
+#[test]
+fn responses_ends_and_faults() {
+    let ended = |last: Value| {
+        let text = json!({ "type": "response.output_text.delta", "output_index": 0, "delta": "Hi" });
+        decode(Protocol::Responses, &sse(&[text, last]), 9)
+    };
+    let incomplete = |reason: &str| {
+        json!({ "type": "response.incomplete", "response": { "status": "incomplete",
+        "incomplete_details": { "reason": reason } } })
+    };
+    assert_eq!(ended(incomplete("max_output_tokens")).unwrap().0.stop, Some(Stop::Length));
+    assert_eq!(ended(incomplete("content_filter")).unwrap().0.stop, Some(Stop::ContentFilter));
+    let failed = |code: &str| {
+        json!({ "type": "response.failed", "response": { "status": "failed",
+        "error": { "code": code, "message": "Your input exceeds the context window of this model." } } })
+    };
+    assert_eq!(ended(failed("context_length_exceeded")).unwrap_err().class, Class::ContextLength);
+    let error = |code: &str| json!({ "type": "error", "code": code, "message": "no", "param": null });
+    assert_eq!(ended(error("rate_limit_exceeded")).unwrap_err().class, Class::RateLimited);
+    assert_eq!(ended(error("server_error")).unwrap_err().class, Class::Server);
+    // Thinking that led to nothing is shown and does not go back: it would be refused alone.
+    let item = json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "S" });
+    let alone = json!({ "type": "response.output_item.done", "output_index": 0, "item": item });
+    let answer = decode(Protocol::Responses, &sse(&[alone, incomplete("max_output_tokens")]), 9).unwrap().0;
+    assert_eq!(answer.reasoning, [Reasoning { text: "hm".into(), opaque: None }]);
+}
+
+#[test]
+fn ollama_text_thinking_tools_and_usage() {
+    let line = |message: Value| json!({ "model": "m", "message": message, "done": false });
+    let lines: String = [
+        line(json!({ "role": "assistant", "content": "", "thinking": "I should " })),
+        line(json!({ "role": "assistant", "content": "", "thinking": "look." })),
+        line(json!({ "role": "assistant", "content": "你好, " })),
+        line(json!({ "role": "assistant", "content": "world" })),
+        line(json!({ "role": "assistant", "content": "", "tool_calls": [
+            { "function": { "name": "read", "arguments": { "p": 1 } } }, { "id": "b", "function": { "name": "list", "arguments": {} } }] })),
+        json!({ "model": "m", "message": { "role": "assistant", "content": "" }, "done": true, "done_reason": "stop",
+                "prompt_eval_count": 26, "eval_count": 9 }),
+    ]
+    .iter()
+    .map(|line| format!("{line}\n"))
+    .collect();
+    let answer = check(Protocol::Ollama, &lines);
+    assert_eq!((answer.text.as_str(), answer.stop), ("你好, world", Some(Stop::ToolUse)));
+    assert_eq!(answer.tool_calls, [call("call_0", "read", "{\"p\":1}"), call("b", "list", "{}")]);
+    assert_eq!(answer.usage, Some(Usage { input: 26, output: 9, ..Usage::default() }));
+    assert_eq!(answer.reasoning[0].text, "I should look.");
+    // Thinking in the text, of models that were not asked to keep it apart; a cut; an error in the middle.
+    let said = |content: &str| format!("{}\n", line(json!({ "content": content })));
+    let done = |reason: &str| format!("{}\n", json!({ "message": {}, "done": true, "done_reason": reason }));
+    let tagged = decode(Protocol::Ollama, &(said("<think>a</think>b") + &done("length")), 5).unwrap().0;
+    assert_eq!((tagged.text.as_str(), tagged.stop, tagged.usage), ("b", Some(Stop::Length), None));
+    assert_eq!(decode(Protocol::Ollama, &said("half"), 5).unwrap_err().class, Class::Network);
+    let fault = said("half") + "{\"error\":\"the input length exceeds the context length\"}\n";
+    assert_eq!(decode(Protocol::Ollama, &fault, 5).unwrap_err().class, Class::ContextLength);
+}
+
 #[test]
 fn answers_in_one_piece_are_the_same_events() {
+    let output: Vec<Value> = responses_stream()
+        .into_iter()
+        .filter(|event| event["type"] == "response.output_item.done")
+        .map(|event| event["item"].clone())
+        .collect();
+    let body = json!({ "object": "response", "status": "completed", "error": null, "output": output,
+        "usage": { "input_tokens": 1 } });
+    let mut answer = Answer::default();
+    for event in Protocol::Responses.whole(body.to_string().as_bytes()).unwrap() {
+        answer.take(&event);
+    }
+    assert_eq!(
+        (answer.text.as_str(), answer.tool_calls.len(), answer.reasoning.len()),
+        ("你好, world", 1, 2)
+    );
+    let body = json!({ "message": { "content": "Hi" }, "done": true, "done_reason": "stop" });
+    assert_eq!(
+        Protocol::Ollama.whole(body.to_string().as_bytes()).unwrap().last(),
+        Some(&Event::Done(Stop::End))
+    );
     let body = json!({ "choices": [{ "message": { "content": "Hi", "tool_calls": [
         { "id": "a", "function": { "name": "x", "arguments": "{}" } }] }, "finish_reason": "tool_calls" }],
         "usage": { "prompt_tokens": 1, "completion_tokens": 2 } });
@@ -213,7 +342,9 @@ fn answers_in_one_piece_are_the_same_events() {
         answer.take(&event);
     }
     assert_eq!((answer.text.as_str(), answer.tool_calls[0].arguments.as_str()), ("Hi", "{\"k\":1}"));
-    for protocol in [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini] {
+    for protocol in
+        [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini, Protocol::Responses, Protocol::Ollama]
+    {
         assert!(protocol.whole(b"<html>").is_err());
         assert!(protocol.whole(b"{}").is_err());
     }

@@ -752,6 +752,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Empty: the model of the chat", "留空则使用会话的模型"),
     },
     SettingSpec {
+        key: "ollamaContextTokens",
+        kind: SettingKind::Int { min: 2048, max: 1_000_000, zero_off: false },
+        fallback: Fallback::Int(32_768),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Window of Ollama models (tokens)", "Ollama 模型的上下文窗口（token）"),
+        description: (
+            "How much Ollama keeps ready for a chat, if the model can; more needs more memory. A window set in a model counts instead",
+            "在模型支持的范围内，Ollama 为会话准备的长度；越大占用内存越多。模型中自行设置的窗口优先",
+        ),
+    },
+    SettingSpec {
         key: "instructionFiles",
         kind: SettingKind::List { max_items: 16, absolute_paths: false },
         fallback: Fallback::List(&["AGENTS.md", "CLAUDE.md", ".claude/CLAUDE.md"]),

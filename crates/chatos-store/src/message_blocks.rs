@@ -13,6 +13,9 @@ use crate::time::now_ms;
 pub struct MessageBlock {
     pub message_id: String,
     pub session_id: String,
+    /// Date, folder and branch; empty where nothing new is to be said.
+    pub environment: String,
+    /// Texts of the project; as above.
     pub text: String,
     /// The files it was made of, as JSON.
     pub files: String,
@@ -22,9 +25,14 @@ impl Store {
     /// The blocks of a chat, by the id of their message.
     pub fn message_blocks(&self, session: &str) -> Result<Vec<(String, String)>, StoreError> {
         self.read(|connection| {
-            let mut statement = connection
-                .prepare_cached("SELECT message_id, text FROM message_blocks WHERE session_id = ?1")?;
-            let rows = statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let mut statement = connection.prepare_cached(
+                "SELECT message_id, environment, text FROM message_blocks WHERE session_id = ?1",
+            )?;
+            let rows = statement.query_map([session], |row| {
+                let (environment, text): (String, String) = (row.get(1)?, row.get(2)?);
+                let gap = if environment.is_empty() || text.is_empty() { "" } else { "\n\n" };
+                Ok((row.get(0)?, format!("{environment}{gap}{text}")))
+            })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
@@ -35,17 +43,32 @@ impl Store {
         self.write(move |connection| insert(connection, &block))
     }
 
-    /// The newest block of what a chat shows.
+    /// The newest environment that a chat was told.
+    pub fn newest_environment(&self, session: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            Ok(connection
+                .prepare_cached(
+                    "SELECT b.environment FROM message_blocks b JOIN messages m ON m.id = b.message_id
+                     WHERE b.session_id = ?1 AND m.left_with = '' AND b.environment <> ''
+                     ORDER BY m.seq DESC LIMIT 1",
+                )?
+                .query_row([session], |row| row.get(0))
+                .optional()?)
+        })
+    }
+
+    /// The newest block of what a chat shows that has texts of the project.
     pub fn newest_block(&self, session: &str) -> Result<Option<MessageBlock>, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .prepare_cached(
-                    "SELECT b.message_id, b.session_id, b.text, b.files
+                    "SELECT b.message_id, b.session_id, b.text, b.files, b.environment
                      FROM message_blocks b JOIN messages m ON m.id = b.message_id
-                     WHERE b.session_id = ?1 AND m.left_with = '' ORDER BY m.seq DESC LIMIT 1",
+                     WHERE b.session_id = ?1 AND m.left_with = '' AND b.text <> '' ORDER BY m.seq DESC LIMIT 1",
                 )?
                 .query_row([session], |row| {
                     Ok(MessageBlock {
+                        environment: row.get(4)?,
                         message_id: row.get(0)?,
                         session_id: row.get(1)?,
                         text: row.get(2)?,
@@ -61,9 +84,16 @@ impl Store {
 pub(crate) fn insert(connection: &Connection, block: &MessageBlock) -> Result<(), StoreError> {
     connection
         .prepare_cached(
-            "INSERT OR IGNORE INTO message_blocks (message_id, session_id, text, files, created_at)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR IGNORE INTO message_blocks (message_id, session_id, text, files, created_at, environment)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute((&block.message_id, &block.session_id, &block.text, &block.files, now_ms()))?;
+        .execute((
+            &block.message_id,
+            &block.session_id,
+            &block.text,
+            &block.files,
+            now_ms(),
+            &block.environment,
+        ))?;
     Ok(())
 }

@@ -59,6 +59,7 @@ const MIGRATIONS: &[Migration] = &[
         name: "answer_tokens",
         sql: include_str!("migrations/0028_answer_tokens.sql"),
     },
+    Migration { version: 31, name: "environment", sql: include_str!("migrations/0031_environment.sql") },
 ];
 
 /// The schema this binary reads and writes.

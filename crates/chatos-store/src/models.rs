@@ -35,7 +35,7 @@ pub struct ModelRecord {
     /// 0: as the provider says.
     pub max_output_tokens: u32,
     pub temperature: Option<f64>,
-    /// Empty, `minimal`, `low`, `medium` or `high`.
+    /// Empty, `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     pub reasoning_effort: String,
     pub supports_vision: bool,
     pub supports_reasoning: bool,

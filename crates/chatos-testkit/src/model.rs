@@ -1,4 +1,6 @@
-//! A model server of our own on loopback: OpenAI's shape, and every answer is what a test says.
+//! A model server of our own on loopback: it speaks the protocol it is asked in, and every answer is what a test says.
+
+mod shape;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,6 +10,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use shape::{Said, Shape};
 
 /// What the model does with a request.
 #[derive(Debug, Clone)]
@@ -46,6 +50,13 @@ pub enum Script {
         /// Tokens of the request.
         input: u64,
     },
+    /// Thinks this before it does that, as vendors show it.
+    Thinking {
+        /// What it thinks.
+        thought: String,
+        /// What it does then.
+        script: Box<Script>,
+    },
     /// Begins to say something and goes away.
     Cut {
         /// What it says before.
@@ -62,6 +73,11 @@ impl Script {
     /// Does this and counts the request.
     pub fn counted(script: Script, input: u64) -> Self {
         Self::Counted { script: Box::new(script), input }
+    }
+
+    /// Thinks this, then does that.
+    pub fn thinking(thought: impl Into<String>, script: Script) -> Self {
+        Self::Thinking { thought: thought.into(), script: Box::new(script) }
     }
 
     /// Calls one tool.
@@ -155,13 +171,16 @@ fn serve(
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut out = stream;
-    let (mut length, mut is_question) = (0, false);
+    let (mut length, mut is_question, mut path) = (0, false, String::new());
     loop {
         let mut line = String::new();
         if reader.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        is_question |= line.starts_with("POST ");
+        if line.starts_with("POST ") {
+            is_question = true;
+            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+        }
         let whole = line.trim_end().to_owned();
         let line = whole.to_ascii_lowercase();
         if line.is_empty() {
@@ -179,18 +198,26 @@ fn serve(
     reader.read_exact(&mut body)?;
     if !is_question {
         // Asked for its list of models, which it does not have.
-        return answer(&mut out, Script::Refuse { status: 404, headers: Vec::new(), body: json!({}) }, 0);
+        let nothing = Script::Refuse { status: 404, headers: Vec::new(), body: json!({}) };
+        return answer(&mut out, Shape::Chat, nothing, None, 0);
     }
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     asked.fetch_add(1, Ordering::Relaxed);
     let script = decide(&request);
     kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-    answer(&mut out, script, 10)
+    answer(&mut out, Shape::of(&path), script, None, 10)
 }
 
-fn answer(out: &mut TcpStream, script: Script, input: u64) -> std::io::Result<()> {
+fn answer(
+    out: &mut TcpStream,
+    shape: Shape,
+    script: Script,
+    thought: Option<&str>,
+    input: u64,
+) -> std::io::Result<()> {
     match script {
-        Script::Counted { script, input } => answer(out, *script, input),
+        Script::Counted { script, input } => answer(out, shape, *script, thought, input),
+        Script::Thinking { thought, script } => answer(out, shape, *script, Some(&thought), input),
         Script::Refuse { status, headers, body } => {
             let body = body.to_string();
             let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
@@ -202,38 +229,26 @@ fn answer(out: &mut TcpStream, script: Script, input: u64) -> std::io::Result<()
             )
         }
         Script::Answer { text, calls } => {
-            head(out)?;
-            for piece in pieces(&text) {
-                chunk(out, &json!({ "content": piece }), None)?;
-            }
-            for (index, (id, name, arguments)) in calls.iter().enumerate() {
-                let call = json!({ "index": index, "id": id, "type": "function",
-                                   "function": { "name": name, "arguments": "" } });
-                chunk(out, &json!({ "tool_calls": [call] }), None)?;
-                for piece in pieces(arguments) {
-                    let call = json!({ "index": index, "function": { "arguments": piece } });
-                    chunk(out, &json!({ "tool_calls": [call] }), None)?;
-                }
-            }
-            end(out, if calls.is_empty() { "stop" } else { "tool_calls" }, input)
+            shape.head(out)?;
+            shape.write(out, &Said { thought, text: pieces(&text), calls: &calls, input })
         }
         Script::Slow { pieces, pause } => {
-            head(out)?;
-            for piece in pieces {
-                chunk(out, &json!({ "content": piece }), None)?;
+            shape.head(out)?;
+            for piece in &pieces {
+                shape.begin(out, piece)?;
                 std::thread::sleep(pause);
             }
-            end(out, "stop", input)
+            shape.write(out, &Said { thought, text: Vec::new(), calls: &[], input })
         }
         Script::Raw { body } => {
-            head(out)?;
+            shape.head(out)?;
             out.write_all(body.as_bytes())?;
             out.flush()
         }
         Script::Cut { text } => {
-            head(out)?;
+            shape.head(out)?;
             for piece in pieces(&text) {
-                chunk(out, &json!({ "content": piece }), None)?;
+                shape.begin(out, &piece)?;
             }
             out.flush()?;
             out.shutdown(std::net::Shutdown::Both)
@@ -244,26 +259,4 @@ fn answer(out: &mut TcpStream, script: Script, input: u64) -> std::io::Result<()
 fn pieces(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     chars.chunks(7).map(|part| part.iter().collect()).collect()
-}
-
-fn head(out: &mut TcpStream) -> std::io::Result<()> {
-    out.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-}
-
-fn chunk(out: &mut TcpStream, delta: &Value, finish: Option<&str>) -> std::io::Result<()> {
-    let data = json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted",
-        "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }],
-    });
-    write!(out, "data: {data}\n\n")
-}
-
-fn end(out: &mut TcpStream, reason: &str, input: u64) -> std::io::Result<()> {
-    chunk(out, &json!({}), Some(reason))?;
-    let usage = json!({
-        "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [],
-        "usage": { "prompt_tokens": input, "completion_tokens": 5, "total_tokens": input + 5 },
-    });
-    write!(out, "data: {usage}\n\ndata: [DONE]\n\n")?;
-    out.flush()
 }

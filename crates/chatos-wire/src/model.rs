@@ -32,7 +32,7 @@ pub struct ModelView {
     /// 0: as the provider says.
     pub max_output_tokens: u32,
     pub temperature: Option<f64>,
-    /// Empty, `minimal`, `low`, `medium` or `high`.
+    /// Empty, `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`.
     pub reasoning_effort: String,
     pub supports_vision: bool,
     pub supports_reasoning: bool,
@@ -73,6 +73,9 @@ pub struct ModelView {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelFactsView {
+    /// How it is spoken to: `openai` (chat completions), `responses`, `anthropic`, `gemini` or `ollama`; empty for the
+    /// demo.
+    pub api: String,
     /// Tokens of one call that are reckoned with, whoever said so.
     pub window: u64,
     pub window_source: String,

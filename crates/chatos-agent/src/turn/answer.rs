@@ -183,7 +183,7 @@ impl Turn {
     fn judge(&self, answer: &Answer, drawn: &Drawn, efforts: &mut Efforts) -> Option<ModelError> {
         let cut_off = answer.stop == Some(Stop::Length);
         if let Some(usage) = &answer.usage
-            && is_shortened(drawn, usage, cut_off)
+            && is_shortened(drawn, usage, cut_off, self.model.origin.protocol == "ollama")
             && !efforts.tried.is_over()
         {
             return Some(ModelError::new(

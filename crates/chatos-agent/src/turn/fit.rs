@@ -64,6 +64,7 @@ impl Turn {
             .map(|message| room.tokens(message))
             .sum();
         let mut params = params(&self.model, tools);
+        params.cache_key.clone_from(&self.run.trace.session_id);
         if let Some(most) = most_output {
             params.max_output_tokens = Some(most);
         }
@@ -174,6 +175,9 @@ pub(super) fn params(model: &ModelFacts, tools: &[Tool]) -> Params {
         max_output_tokens: model.max_output_tokens,
         temperature: model.temperature,
         effort: model.effort,
+        thinks: model.thinks,
+        window: u32::try_from(model.window.tokens).ok(),
+        cache_key: None,
         parallel_tools: (!tools.is_empty() && !model.parallel_tools).then_some(false),
         replay: model.replay,
         extra_body: model.extra_body.clone(),

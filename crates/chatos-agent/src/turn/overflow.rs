@@ -108,12 +108,42 @@ impl Turn {
     }
 }
 
-/// Whether an answer came from a request that was silently shortened.
-pub(super) fn is_shortened(drawn: &Drawn, usage: &Usage, cut_off: bool) -> bool {
+/// Whether an answer came from a request that was silently shortened. `cuts` says that the server is known to drop
+/// what does not fit without a word.
+pub(super) fn is_shortened(drawn: &Drawn, usage: &Usage, cut_off: bool, cuts: bool) -> bool {
     let window = drawn.room.window;
     if usage.estimated || window.source == Source::Default {
         return false;
     }
     let input = usage.input + usage.cache_read + usage.cache_write;
-    input > window.tokens || (cut_off && usage.output == 0 && input * 100 >= window.tokens * 99)
+    input > window.tokens
+        || (cut_off && usage.output == 0 && input * 100 >= window.tokens * 99)
+        || (cuts && is_dropped(drawn.room.counted, drawn.measured(usage), drawn.estimate(), window.tokens))
+}
+
+/// A request that goes on where the last one ended has no fewer tokens than that; room is always left for the answer,
+/// so one that fills the window was cut to it.
+fn is_dropped(before: Option<(u64, u64)>, now: Option<(u64, u64)>, estimate: u64, window: u64) -> bool {
+    let Some((bytes, tokens)) = now else { return false };
+    let fewer = before.is_some_and(|(before, counted)| bytes >= before && tokens * 20 < counted * 19);
+    (fewer && estimate * 2 >= window) || tokens * 100 >= window * 97
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_dropped;
+
+    #[test]
+    fn a_longer_request_with_fewer_tokens_was_cut() {
+        let window = 8_192;
+        assert!(is_dropped(Some((9_000, 4_000)), Some((12_000, 3_000)), 5_000, window));
+        assert!(is_dropped(Some((9_000, 4_000)), Some((12_000, 8_100)), 5_000, window));
+        // More of both, or less of both: after a summary requests are shorter.
+        assert!(!is_dropped(Some((9_000, 4_000)), Some((12_000, 5_000)), 5_000, window));
+        assert!(!is_dropped(Some((9_000, 4_000)), Some((4_000, 2_000)), 5_000, window));
+        // A server that counts only what it had not read before is believed as long as there is room.
+        assert!(!is_dropped(Some((9_000, 3_000)), Some((9_500, 100)), 3_200, window));
+        assert!(!is_dropped(None, Some((9_500, 100)), 6_000, window));
+        assert!(!is_dropped(Some((9_000, 4_000)), None, 6_000, window));
+    }
 }

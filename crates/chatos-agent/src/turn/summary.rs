@@ -58,12 +58,11 @@ impl Turn {
         let task = text::task(self.run.lang, chat, &self.run.id, room.bytes(room.share(TAIL).min(20_000)));
         let standing = self.stage.standing().await?;
         let mut block = text::block(self.run.lang, &task, &text, &standing);
-        // Texts of the project outlive a summary: they go on before it, unless they stand in what is kept.
-        if kept.iter().all(|said| said.block.is_empty()) {
-            let instructions = self.stage.instructions().await?;
-            if !instructions.is_empty() {
-                block = format!("{instructions}\n\n{block}");
-            }
+        // Where and when, and texts of the project, outlive a summary: they go on before it, unless they stand in what is
+        // kept.
+        let told = self.stage.instructions().await?;
+        if !told.is_empty() && !kept.iter().any(|said| said.block.contains(&told)) {
+            block = format!("{told}\n\n{block}");
         }
         let left: u64 = kept.iter().map(|said| room.tokens(&said.message)).sum();
         let done = Compacted {

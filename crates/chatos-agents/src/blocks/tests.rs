@@ -81,7 +81,7 @@ fn a_flow_agent_has_the_prompts_of_its_land_config_and_nothing_of_its_own() {
         codes(&blocks),
         [("default", "included"), ("gone", "missing_prompt"), ("default", "duplicate")]
     );
-    assert!(blocks.text().starts_with("默认\n\n# 当前环境"));
+    assert!(blocks.text().starts_with("默认\n\n# 可用的内容"));
 }
 
 #[test]

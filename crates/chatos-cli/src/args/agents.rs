@@ -168,7 +168,7 @@ pub(crate) enum Models {
     },
     /// List the chat models of a vendor or server
     Offered {
-        /// Known provider (anthropic, openai, openrouter, ollama, …) or provider type
+        /// Known provider (anthropic, openai, openrouter, ollama, …) or provider type (openai_compatible, openai_responses, …)
         #[arg(long)]
         provider: Option<String>,
         /// Address of the server
@@ -201,7 +201,7 @@ pub(crate) enum Models {
 pub(crate) struct AddModel {
     /// Model name the provider uses; one that is well known needs no provider
     pub(crate) model: String,
-    /// Known provider (anthropic, openai, deepseek, …) or provider type
+    /// Known provider (anthropic, openai, deepseek, …) or provider type (openai_compatible, openai_responses, …)
     #[arg(long)]
     pub(crate) provider: Option<String>,
     /// Address of the server

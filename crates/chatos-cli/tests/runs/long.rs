@@ -1,5 +1,8 @@
-//! The long run (working-day §13 point 6): one message, many calls, models with small windows that count what they
-//! are sent and refuse what is too long, and a host that is killed in between.
+//! The long run (working-day §13 point 6): one message, many calls, vendors of every protocol with small windows that
+//! count what they are sent, hold it against their rules and refuse what is too long, and a host that is killed in
+//! between. `CHATOS_LONG=500` makes it as long as it is meant: so many calls and twenty kills for each vendor.
+
+mod vendor;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,134 +11,19 @@ use chatos_testkit::{Script, eventually};
 use serde_json::{Value, json};
 
 use crate::kill::answer_all;
-use crate::support::{Stand, last, messages, offered, send, session};
+use crate::support::{Stand, messages, send, session};
+use vendor::{Speaks, Vendor};
 
 /// Calls of the ordinary run; `CHATOS_LONG` asks for more.
-const CALLS: usize = 60;
-/// How often the host is killed on the way.
-const KILLS: usize = 4;
+const CALLS: usize = 40;
+/// How often the host is killed on the way, ordinarily and in the long form.
+const KILLS: (usize, usize) = (2, 20);
 const TASK: &str = "TASK-7c1: read all the parts, then say done";
 
-/// How a scripted vendor counts and refuses.
-struct Vendor {
-    window: u64,
-    /// Bytes of a token.
-    bytes: f64,
-    refuse: fn(u64, u64) -> (u16, Value),
-    refused: AtomicUsize,
-    /// Requests that were too long after the first refusal told the window.
-    too_long_later: AtomicUsize,
-    without_task: AtomicUsize,
-    summaries: AtomicUsize,
-    faults: Mutex<Vec<String>>,
-    /// The messages of the last request, and how often the next one did not begin with them.
-    before: Mutex<Vec<Value>>,
-    broken: AtomicUsize,
-}
-
-impl Vendor {
-    fn new(window: u64, bytes: f64, refuse: fn(u64, u64) -> (u16, Value)) -> Arc<Self> {
-        Arc::new(Self {
-            window,
-            bytes,
-            refuse,
-            refused: AtomicUsize::new(0),
-            too_long_later: AtomicUsize::new(0),
-            without_task: AtomicUsize::new(0),
-            summaries: AtomicUsize::new(0),
-            faults: Mutex::default(),
-            before: Mutex::default(),
-            broken: AtomicUsize::new(0),
-        })
-    }
-
-    fn tokens(&self, request: &Value) -> u64 {
-        let tools = request.get("tools").map_or(0, |tools| tools.to_string().len());
-        ((request["messages"].to_string().len() + tools) as f64 / self.bytes) as u64
-    }
-
-    /// Counts, checks and answers.
-    fn answer(&self, request: &Value, act: impl Fn(&Value) -> Script) -> Script {
-        let tokens = self.tokens(request);
-        if tokens + 64 > self.window {
-            if self.refused.fetch_add(1, Ordering::Relaxed) > 0 {
-                self.too_long_later.fetch_add(1, Ordering::Relaxed);
-            }
-            let (status, body) = (self.refuse)(tokens, self.window);
-            return Script::Refuse { status, headers: Vec::new(), body };
-        }
-        self.pairs(request);
-        let (_, text) = last(request);
-        if request.get("tools").is_none() && text.contains("Summarise it for yourself") {
-            let number = self.summaries.fetch_add(1, Ordering::Relaxed);
-            return Script::counted(Script::say(format!("SUMMARY {number}: parts were read")), tokens);
-        }
-        if !request["messages"].to_string().contains("TASK-7c1") {
-            self.without_task.fetch_add(1, Ordering::Relaxed);
-        }
-        let now = request["messages"].as_array().cloned().unwrap_or_default();
-        let mut before = self.before.lock().unwrap();
-        if !now.starts_with(&before) {
-            self.broken.fetch_add(1, Ordering::Relaxed);
-        }
-        *before = now;
-        Script::counted(act(request), tokens)
-    }
-
-    /// Every call has its result right behind it, and no result is alone.
-    fn pairs(&self, request: &Value) {
-        let mut open: Vec<String> = Vec::new();
-        for message in request["messages"].as_array().into_iter().flatten() {
-            let role = message["role"].as_str().unwrap_or_default();
-            if role == "tool" {
-                let id = message["tool_call_id"].as_str().unwrap_or_default();
-                match open.iter().position(|open| open == id) {
-                    Some(at) => drop(open.remove(at)),
-                    None => self.fault(format!("a result without its call: {id}")),
-                }
-                continue;
-            }
-            if !open.is_empty() {
-                self.fault(format!("calls without results: {open:?}"));
-            }
-            let calls = message["tool_calls"].as_array().into_iter().flatten();
-            open = calls.filter_map(|call| call["id"].as_str().map(str::to_owned)).collect();
-        }
-    }
-
-    fn fault(&self, what: String) {
-        self.faults.lock().unwrap().push(what);
-    }
-}
-
-fn llama_cpp(tokens: u64, window: u64) -> (u16, Value) {
-    let error = json!({ "code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": tokens, "n_ctx": window,
-        "message": format!("request ({tokens} tokens) exceeds the available context size ({window} tokens), try increasing it") });
-    (400, json!({ "error": error }))
-}
-
-/// A vendor that says nothing but that it is too long.
-fn silent(_: u64, _: u64) -> (u16, Value) {
-    (
-        400,
-        json!({ "error": { "message": "Please reduce the length of the messages or completion.", "type": "invalid_request_error" } }),
-    )
-}
-
-fn deepseek(tokens: u64, window: u64) -> (u16, Value) {
-    let message = format!(
-        "This model's maximum context length is {window} tokens. However, you requested {tokens} tokens ({tokens} in the \
-         messages, 0 in the completion). Please reduce the length of the messages or completion."
-    );
-    (
-        400,
-        json!({ "error": { "message": message, "type": "invalid_request_error", "code": "invalid_request_error" } }),
-    )
-}
-
-#[expect(clippy::disallowed_methods, reason = "CI asks for the long form by a variable")]
-fn calls() -> usize {
-    std::env::var("CHATOS_LONG").ok().and_then(|n| n.parse().ok()).unwrap_or(CALLS)
+#[expect(clippy::disallowed_methods, reason = "the long form is asked for by a variable")]
+fn wanted() -> (usize, usize) {
+    let long = std::env::var("CHATOS_LONG").ok().and_then(|n| n.parse().ok());
+    long.map_or((CALLS, KILLS.0), |calls| (calls, KILLS.1))
 }
 
 /// Sizes of the results: mostly small, now and then far beyond any window.
@@ -149,16 +37,17 @@ fn size(number: usize) -> usize {
 }
 
 /// One run against a vendor, killed on its way.
-fn run_against(vendor: &Arc<Vendor>, wanted: usize, kills: usize) {
+fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
+    let (wanted, kills) = wanted();
     let made = Arc::new(AtomicUsize::new(0));
     let (counting, seen) = (Arc::clone(vendor), Arc::clone(&made));
     let counts: Arc<Mutex<Option<std::path::PathBuf>>> = Arc::default();
     let file = Arc::clone(&counts);
-    let stand = Stand::new(move |request| {
-        counting.answer(request, |request| {
+    let stand = Stand::speaking(model, move |request| {
+        counting.answer(request, || {
             let done = file.lock().unwrap().as_ref().map_or(0, |path| lines(path));
             seen.store(done, Ordering::Relaxed);
-            let Some(name) = offered(request, "big").filter(|_| done < wanted) else {
+            let Some(name) = counting.offered(request, "big").filter(|_| done < wanted) else {
                 return Script::say("done");
             };
             // Two at once now and then, as models do.
@@ -167,12 +56,14 @@ fn run_against(vendor: &Arc<Vendor>, wanted: usize, kills: usize) {
                 (format!("call-{number}"), name.clone(), arguments.to_string())
             };
             let calls = if done % 5 == 4 { vec![ask(done + 1), ask(done + 2)] } else { vec![ask(done + 1)] };
-            Script::Answer { text: String::new(), calls }
+            Script::thinking(format!("thought {done}"), Script::Answer { text: String::new(), calls })
         })
     });
     *counts.lock().unwrap() = Some(stand.counts.clone());
     let mut host = stand.sandbox.serve();
-    host.ask("PATCH", "/api/v1/settings", Some(&json!({ "maxToolPasses": 700, "runMaxToolCalls": 2000 })));
+    host.ask("PATCH", "/api/v1/settings", Some(&json!({ "maxToolPasses": 900, "runMaxToolCalls": 2000 })));
+    let set = host.ask("PATCH", "/api/v1/settings", Some(settings));
+    assert!(set.status < 300, "{}", set.text());
     let chat = session(&host, &stand.agent);
     let run = send(&host, &chat, TASK);
     // Each stretch of work ends with a kill somewhere in the middle of a call, the last one with the run.
@@ -190,7 +81,7 @@ fn run_against(vendor: &Arc<Vendor>, wanted: usize, kills: usize) {
                     host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
                 }
                 "waiting_prompt" => drop(answer_all(&host, || "worked")),
-                "failed" | "aborted" => panic!("{now}"),
+                "failed" | "aborted" => panic!("{now} {:?}", vendor.faults.lock().unwrap()),
                 _ => {}
             }
             until.filter(|calls| made.load(Ordering::Relaxed) >= *calls).map(|_| ())
@@ -200,14 +91,23 @@ fn run_against(vendor: &Arc<Vendor>, wanted: usize, kills: usize) {
             host = stand.sandbox.serve();
         }
     }
+    let (refused, later) =
+        (vendor.refused.load(Ordering::Relaxed), vendor.refused_later.load(Ordering::Relaxed));
+    let summaries = vendor.summaries.load(Ordering::Relaxed);
+    let broken = vendor.broken.load(Ordering::Relaxed);
+    let smaller = stand.lines("events.jsonl").iter().filter(|line| line["type"] == "summary").count();
+    println!(
+        "{:?}: {} requests, {} calls, {kills} kills, {refused} too long ({later} after the first), {summaries} asked for \
+         a summary, {smaller} times smaller, {broken} new beginnings",
+        vendor.speaks,
+        stand.model.asked(),
+        lines(&stand.counts),
+    );
     assert_eq!(*vendor.faults.lock().unwrap(), Vec::<String>::new());
     assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
-    assert!(vendor.summaries.load(Ordering::Relaxed) > 0, "nothing was summarised");
-    let refused = vendor.refused.load(Ordering::Relaxed);
+    assert!(summaries > 0, "nothing was summarised");
     assert!(refused <= 6, "{refused} requests were too long");
     // A request begins with the one before, unless the context was made smaller in between.
-    let smaller = stand.lines("events.jsonl").iter().filter(|line| line["type"] == "summary").count();
-    let broken = vendor.broken.load(Ordering::Relaxed);
     assert!(broken <= smaller + 3 * refused, "{broken} new beginnings, {smaller} smaller contexts");
     // Nothing is lost of what was said and answered: only requests are shorter.
     let said = messages(&host, &chat);
@@ -233,18 +133,44 @@ fn lines(path: &std::path::Path) -> usize {
 
 #[test]
 fn a_window_of_8k_on_this_machine_lasts_for_a_whole_run() {
-    let vendor = Vendor::new(8_192, 3.4, llama_cpp);
-    run_against(&vendor, calls(), KILLS);
+    let vendor = Vendor::new(Speaks::Chat, 8_192, 3.4, vendor::llama_cpp);
+    run_against(&vendor, &json!({}), &json!({}));
 }
 
 #[test]
 fn a_vendor_that_names_no_number_is_learned_from() {
-    let vendor = Vendor::new(6_000, 2.2, silent);
-    run_against(&vendor, calls() / 2, KILLS / 2);
+    let vendor = Vendor::new(Speaks::Chat, 6_000, 2.2, vendor::groq);
+    run_against(&vendor, &json!({}), &json!({}));
 }
 
 #[test]
-fn a_vendor_that_counts_the_messages_is_believed() {
-    let vendor = Vendor::new(7_000, 2.6, deepseek);
-    run_against(&vendor, calls() / 2, KILLS / 2);
+fn a_vendor_that_wants_its_thinking_back_gets_it_throughout() {
+    let vendor = Vendor::new(Speaks::DeepSeek, 7_000, 2.6, vendor::deepseek);
+    run_against(&vendor, &json!({}), &json!({}));
+}
+
+#[test]
+fn items_of_the_responses_api_stay_in_pairs() {
+    let vendor = Vendor::new(Speaks::Responses, 9_000, 2.8, vendor::openai);
+    let model = json!({ "provider": "openai_responses", "supportsReasoning": true });
+    run_against(&vendor, &model, &json!({}));
+}
+
+#[test]
+fn signed_thinking_goes_back_in_the_messages_api() {
+    let vendor = Vendor::new(Speaks::Messages, 12_000, 2.8, vendor::anthropic);
+    let model = json!({ "provider": "anthropic", "reasoningEffort": "minimal", "maxOutputTokens": 1024 });
+    run_against(&vendor, &model, &json!({}));
+}
+
+#[test]
+fn signatures_of_gemini_go_back_on_their_calls() {
+    let vendor = Vendor::new(Speaks::Gemini, 9_000, 2.8, vendor::gemini);
+    run_against(&vendor, &json!({ "provider": "gemini", "model": "gemini-3-scripted" }), &json!({}));
+}
+
+#[test]
+fn ollama_that_shortens_without_a_word_is_found_out() {
+    let vendor = Vendor::new(Speaks::Ollama, 8_192, 3.2, vendor::groq);
+    run_against(&vendor, &json!({ "provider": "ollama" }), &json!({ "ollamaContextTokens": 8_192 }));
 }

@@ -91,25 +91,35 @@ pub(crate) struct Stand {
 impl Stand {
     /// A state with one model, one server and one agent that may use it.
     pub(crate) fn new(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
-        Self::with(&json!({}), false, decide)
+        Self::with(&json!({}), false, &json!({}), decide)
+    }
+
+    /// The same, and these members of its model are otherwise.
+    pub(crate) fn speaking(model: &Value, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+        Self::with(&json!({}), false, model, decide)
     }
 
     /// The same, and the person is asked before each call of this tool.
     pub(crate) fn asking(tool: &str, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
-        Self::with(&json!({ "ask": [tool] }), false, decide)
+        Self::with(&json!({ "ask": [tool] }), false, &json!({}), decide)
     }
 
     /// The same, and sub agents may use the server and nothing else. The router is listed for them, too.
     pub(crate) fn with_subs(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
-        Self::with(&json!({}), true, decide)
+        Self::with(&json!({}), true, &json!({}), decide)
     }
 
     /// Sub agents may use the server, and the person is asked before each call of this tool.
     pub(crate) fn asking_subs(tool: &str, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
-        Self::with(&json!({ "ask": [tool] }), true, decide)
+        Self::with(&json!({ "ask": [tool] }), true, &json!({}), decide)
     }
 
-    fn with(tools: &Value, subs: bool, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
+    fn with(
+        tools: &Value,
+        subs: bool,
+        members: &Value,
+        decide: impl Fn(&Value) -> Script + Send + Sync + 'static,
+    ) -> Self {
         let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
         let model = ScriptedModel::start(decide);
         let counts = sandbox.root().join("counts");
@@ -122,8 +132,11 @@ impl Stand {
             assert!(answer.status < 300, "{path}: {} {}", answer.status, answer.text());
             answer.json()
         };
-        let body = json!({ "name": "scripted", "provider": "openai", "model": "scripted",
-                           "baseUrl": model.base_url(), "supportsVision": true });
+        let mut body = json!({ "name": "scripted", "provider": "openai", "model": "scripted",
+                               "baseUrl": model.base_url(), "supportsVision": true });
+        for (member, value) in members.as_object().into_iter().flatten() {
+            body[member] = value.clone();
+        }
         let made = post("models", body);
         post(&format!("models/{}/default", made["id"].as_str().unwrap()), json!({}));
         let server = post(
@@ -225,6 +238,9 @@ pub(crate) fn last(request: &Value) -> (String, String) {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         _ => String::new(),
     };
+    // What ChatOS says about date and folder stands before the words of the person.
+    let said = text.split_once("[end of environment]\n\n").filter(|_| text.starts_with("[environment]"));
+    let text = said.map_or(text.as_str(), |(_, words)| words).to_owned();
     (message["role"].as_str().unwrap_or_default().to_owned(), text)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, Turn};
 use chatos_apps::AppCaller;
-use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_of, replay_of, window_of};
+use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_for, replay_of};
 use chatos_policy::Role;
 use chatos_servers::{Room, ToolSearch, USUAL_MOST};
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
@@ -90,22 +90,23 @@ fn app_of(run: &RunRow) -> Option<String> {
 }
 
 /// What is known of a model.
-fn facts(record: &ModelRecord) -> ModelFacts {
+fn facts(host: &Host, record: &ModelRecord) -> ModelFacts {
     ModelFacts {
         id: record.id.clone(),
         model: record.model.clone(),
         origin: Origin {
-            protocol: match protocol_of(&record.provider) {
+            protocol: match protocol_for(record) {
                 Some(protocol) => protocol.as_str().to_owned(),
                 None => record.provider.clone(),
             },
             host: host_of(&record.base_url),
             model: record.model.clone(),
         },
-        window: window_of(record),
+        window: host.models().window(record),
         max_output_tokens: (record.max_output_tokens > 0).then_some(record.max_output_tokens),
         temperature: record.temperature,
         effort: effort_of(record),
+        thinks: record.supports_reasoning,
         vision: record.supports_vision,
         tools: record.supports_tools,
         parallel_tools: record.supports_parallel_tools,
@@ -118,9 +119,9 @@ fn facts(record: &ModelRecord) -> ModelFacts {
 }
 
 /// What of a person's files this model reads itself.
-pub(super) fn native(record: &ModelRecord) -> chatos_documents::Native {
+pub(super) fn native(host: &Host, record: &ModelRecord) -> chatos_documents::Native {
     match record.facts.pdf {
-        true => chatos_documents::Native::new(window_of(record).tokens),
+        true => chatos_documents::Native::new(host.models().window(record).tokens),
         false => chatos_documents::Native::none(),
     }
 }
@@ -139,18 +140,18 @@ fn summariser(host: &Arc<Host>) -> Option<Summariser> {
     }
     let opened = host.models().resolve(Some(&chosen)).and_then(|record| {
         let provider = host.models().open(&record)?;
-        Ok(Summariser { provider, model: facts(&record) })
+        Ok(Summariser { provider, model: facts(host, &record) })
     });
     opened.inspect_err(|fault| tracing::warn!(%fault, "the model for summaries cannot be used")).ok()
 }
 
 /// How much room a model has for tools. Vendors spoken to as OpenAI take 128 of them where nobody knows better.
-fn room_of(record: &ModelRecord, settings: &chatos_settings::Settings) -> Room {
+fn room_of(host: &Host, record: &ModelRecord) -> Room {
     let most = usize::try_from(record.facts.max_tools).unwrap_or_default();
-    let unlimited = matches!(record.provider.as_str(), "anthropic" | "gemini" | "demo");
+    let unlimited = matches!(record.provider.as_str(), "anthropic" | "gemini" | "ollama" | "demo");
     Room {
         // A window nobody knows is no reason to hide tools; the demo reads their names alone.
-        window: match window_of(record) {
+        window: match host.models().window(record) {
             Window { source: Source::Default, .. } => u64::MAX,
             _ if record.provider == "demo" => u64::MAX,
             known => known.tokens,
@@ -160,7 +161,7 @@ fn room_of(record: &ModelRecord, settings: &chatos_settings::Settings) -> Room {
             0 => USUAL_MOST,
             most => most,
         },
-        search: ToolSearch::parse(&settings.text("toolSearch")),
+        search: ToolSearch::parse(&host.settings().text("toolSearch")),
     }
 }
 
@@ -222,7 +223,7 @@ impl RunDesk {
         };
         let provider: Option<Arc<dyn Provider>> =
             if launch.is_some() { None } else { Some(host.models().open(&record)?) };
-        let model = facts(&record);
+        let model = facts(host, &record);
         let workdir = place.dir;
         let (people, lang) = (host.lang(), host.agents().language(&agent));
         let steps = store.steps(&run.id)?;
@@ -276,8 +277,8 @@ impl RunDesk {
             model_id: record.id.clone(),
             origin: model.origin.clone(),
             vision: model.vision,
-            native: native(&record),
-            room: room_of(&record, settings),
+            native: native(host, &record),
+            room: room_of(host, &record),
             prices: model.prices.clone(),
             trace,
             emitter,

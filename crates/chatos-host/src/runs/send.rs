@@ -117,7 +117,7 @@ impl RunDesk {
             .map_err(|error| super::broken(&error))??
         };
         if let Ok(record) = host.models().resolve(Some(model.as_str()).filter(|id| !id.is_empty())) {
-            chatos_documents::seen_by_model(&mut files, super::begin::native(&record));
+            chatos_documents::seen_by_model(&mut files, super::begin::native(&host, &record));
         }
         let plugin = sender.by_app.as_ref().map(|caller| caller.plugin_id.clone());
         let kept = self.keep(message_id.clone(), row, order, &sender, files, agent, model).await;

@@ -140,7 +140,6 @@ impl RunTools {
             .work(move |stage| {
                 let context = BlockContext {
                     workdir: stage.parts.workdir.clone(),
-                    date: chatos_store::now_iso().chars().take(10).collect(),
                     subagents: if stage.parts.role == Role::Main {
                         stage.parts.host.runs().subagent_names(&stage.parts.agent)?
                     } else {

@@ -47,6 +47,7 @@ impl Room {
             message_id: message.to_owned(),
             order,
             window: 200_000,
+            environment: None,
         };
         self.desk().plan(&wanted, Lang::En).unwrap()
     }
@@ -57,16 +58,20 @@ impl Room {
         let codes = notices.iter().map(|notice| notice.code).collect();
         let text = block.as_ref().map(|block| block.text.clone());
         if let Some(block) = block {
-            let row = MessageRow {
-                id: message.to_owned(),
-                session_id: "s".to_owned(),
-                role: chatos_wire::MessageRole::User,
-                ..MessageRow::default()
-            };
-            self.store.append_message(NewMessage { row, ..NewMessage::default() }).unwrap();
+            self.said(message);
             self.store.keep_message_block(&block).unwrap();
         }
         (text, codes)
+    }
+
+    fn said(&self, message: &str) {
+        let row = MessageRow {
+            id: message.to_owned(),
+            session_id: "s".to_owned(),
+            role: chatos_wire::MessageRole::User,
+            ..MessageRow::default()
+        };
+        self.store.append_message(NewMessage { row, ..NewMessage::default() }).unwrap();
     }
 
     fn decide(&self, word: Option<InstructionConsent>) {
@@ -136,4 +141,34 @@ fn the_persons_own_text_needs_no_word() {
     let room = Room::new();
     std::fs::write(room.dir.path().join("state/AGENTS.md"), "mine").unwrap();
     assert!(room.go("1", None).0.unwrap().contains("mine"));
+}
+
+#[test]
+fn the_environment_is_told_again_only_when_it_changed_and_hides_no_text_of_the_project() {
+    let room = Room::new();
+    room.put("rule one");
+    let told = |message: &str, environment: &str| {
+        let wanted = Wanted {
+            workspace: room.dir.path().join("project"),
+            transcript: "s".to_owned(),
+            message_id: message.to_owned(),
+            order: Some(InstructionOrder::Use),
+            window: 200_000,
+            environment: Some(environment.to_owned()),
+        };
+        let Plan::Go { block, .. } = room.desk().plan(&wanted, Lang::En).unwrap() else { panic!("it asks") };
+        if let Some(block) = &block {
+            room.said(message);
+            room.store.keep_message_block(block).unwrap();
+        }
+        block.map(|block| (block.environment, block.text.contains("rule one")))
+    };
+    assert_eq!(told("m1", "monday"), Some(("monday".to_owned(), true)));
+    assert_eq!(told("m2", "monday"), None);
+    assert_eq!(told("m3", "tuesday"), Some(("tuesday".to_owned(), false)));
+    assert_eq!(told("m4", "tuesday"), None);
+    let blocks = room.store.message_blocks("s").unwrap();
+    let first = blocks.iter().find(|(id, _)| id == "m1").unwrap();
+    assert!(first.1.starts_with("monday\n\n[instructions]"), "{}", first.1);
+    assert_eq!(room.store.newest_block("s").unwrap().unwrap().message_id, "m1");
 }

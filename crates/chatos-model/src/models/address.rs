@@ -1,7 +1,8 @@
 //! Addresses of models as people write them.
 
 /// Ends that belong to a call, not to the place.
-const CALLS: [&str; 5] = ["/chat/completions", "/completions", "/v1/messages", "/messages", "/models"];
+const CALLS: [&str; 7] =
+    ["/chat/completions", "/completions", "/v1/messages", "/messages", "/models", "/responses", "/api/chat"];
 
 /// The base address: scheme and host in lower case, no query, no slash at the end, no call. `None`
 /// for what is no web address, or has a name and a password in it.
@@ -44,6 +45,11 @@ pub(super) fn host_of(base_url: &str) -> String {
 pub(super) fn origin_of(base_url: &str) -> String {
     let scheme = base_url.split_once("://").map_or("http", |(scheme, _)| scheme);
     format!("{scheme}://{}", host_of(base_url))
+}
+
+/// The address without the version that calls of some protocols bring along; people paste it with and without.
+pub(super) fn unversioned(base_url: &str) -> &str {
+    base_url.strip_suffix("/v1").unwrap_or(base_url)
 }
 
 /// Whether an address is this machine or one of a private network: what answers there is somebody's own.
@@ -111,6 +117,8 @@ mod tests {
             ("http://[::1]:8080/v1", Some("http://[::1]:8080/v1")),
             ("https://a.example/v1/chat/completions", Some("https://a.example/v1")),
             ("https://a.example/api/v1/models?x=1#y", Some("https://a.example/api/v1")),
+            ("https://a.example/v1/responses", Some("https://a.example/v1")),
+            ("http://a.example:11434/api/chat", Some("http://a.example:11434")),
             ("https://u:p@a.example", None),
             ("https://", None),
             ("https://a.example:notaport/", None),

@@ -81,6 +81,8 @@ impl Models {
                     .or((record.max_output_tokens > 0).then_some(record.max_output_tokens)),
                 temperature: order.temperature.or(record.temperature),
                 effort: effort_of(&record),
+                thinks: record.supports_reasoning,
+                window: u32::try_from(self.window(&record).tokens).ok(),
                 ..Params::default()
             },
         };

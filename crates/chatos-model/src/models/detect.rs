@@ -34,8 +34,11 @@ impl Models {
             Place { base: usual(1234), provider: "lmstudio", title: "LM Studio" },
             Place { base: usual(8080), provider: "openai_compatible", title: "llama.cpp" },
         ];
-        let (nothing, bases) =
-            (Secrets::default(), places.each_ref().map(|place| format!("{}/v1", place.base)));
+        let nothing = Secrets::default();
+        let bases = places.each_ref().map(|place| match place.provider {
+            "ollama" => place.base.clone(),
+            _ => format!("{}/v1", place.base),
+        });
         let asking: Vec<Asking<'_>> = places
             .iter()
             .zip(&bases)
@@ -48,8 +51,9 @@ impl Models {
             .collect();
         let answers =
             futures_util::future::join_all(asking.iter().map(|asking| self.read_list(asking))).await;
+        let place_of = |base_url: &str| address::unversioned(base_url).to_owned();
         let known: Vec<(String, String)> =
-            self.list()?.into_iter().map(|model| (model.base_url, model.model)).collect();
+            self.list()?.into_iter().map(|model| (place_of(&model.base_url), model.model)).collect();
         let mut found = Vec::new();
         for ((place, base_url), answer) in places.iter().zip(&bases).zip(answers) {
             // Nobody there is the usual answer.
@@ -59,7 +63,7 @@ impl Models {
             for offered in list.into_iter().filter(|offered| own(offered) && offered.is_chat()).take(MOST) {
                 found.push(DetectedModel {
                     provider: place.provider.to_owned(),
-                    added: known.contains(&(base_url.clone(), offered.id.clone())),
+                    added: known.contains(&(place_of(base_url), offered.id.clone())),
                     base_url: base_url.clone(),
                     name: format!("{} ({})", offered.id, place.title),
                     model: offered.id,

@@ -152,8 +152,8 @@ fn check(model: &ModelRecord) -> Result<(), Fault> {
         issues.add(
             "/provider",
             "enum",
-            "use openai, anthropic, gemini, ollama, lmstudio or openai_compatible",
-            "请使用 openai、anthropic、gemini、ollama、lmstudio 或 openai_compatible",
+            "use openai, openai_responses, openai_compatible, anthropic, gemini, ollama or lmstudio",
+            "请使用 openai、openai_responses、openai_compatible、anthropic、gemini、ollama 或 lmstudio",
         );
     }
     if address::normalised(&model.base_url).is_none_or(|normal| normal != model.base_url) {
@@ -172,7 +172,8 @@ fn check(model: &ModelRecord) -> Result<(), Fault> {
             "必须是密钥的名称，例如 OPENAI_API_KEY；不是密钥本身",
         );
     }
-    issues.one_of("/reasoningEffort", &model.reasoning_effort, &["", "minimal", "low", "medium", "high"]);
+    let efforts: Vec<&str> = std::iter::once("").chain(Effort::ALL.map(Effort::as_str)).collect();
+    issues.one_of("/reasoningEffort", &model.reasoning_effort, &efforts);
     issues.one_of("/toolFollowup", &model.tool_followup, &["auto", "none"]);
     issues.one_of("/source", &model.source, &SOURCES);
     if model.temperature.is_some_and(|t| !(0.0..=2.0).contains(&t)) {
@@ -237,15 +238,19 @@ pub(super) fn needs_key(base_url: &str) -> bool {
     PRESETS.iter().any(|preset| !preset.api_key_name.is_empty() && address::host_of(preset.base_url) == host)
 }
 
-/// How hard a model is asked to think, as its record says.
+/// How hard a model is asked to think, as its record says; where it is known not to have that word, the nearest lower
+/// one, else its lowest.
 pub fn effort_of(record: &ModelRecord) -> Option<Effort> {
-    match record.reasoning_effort.as_str() {
-        "minimal" => Some(Effort::Minimal),
-        "low" => Some(Effort::Low),
-        "medium" => Some(Effort::Medium),
-        "high" => Some(Effort::High),
-        _ => None,
+    let wanted = Effort::parse(&record.reasoning_effort)?;
+    let known: Vec<Effort> = record.facts.efforts.iter().filter_map(|word| Effort::parse(word)).collect();
+    // Lists name how to think more; whether it can be left is known of those that have a word for hardly.
+    if known.is_empty() || (wanted == Effort::None && !known.contains(&Effort::Minimal)) {
+        return Some(wanted);
     }
+    let place = |effort: &Effort| Effort::ALL.iter().position(|one| one == effort);
+    let lower =
+        known.iter().filter(|effort| place(effort) <= place(&wanted)).max_by_key(|effort| place(effort));
+    lower.or_else(|| known.iter().min_by_key(|effort| place(effort))).copied()
 }
 
 /// What a person noted about the prices of a model.
@@ -278,4 +283,26 @@ fn name_fault(name: &str, error: &chatos_store::StoreError) -> Fault {
     )
     .code("name_taken")
     .hint(Text::fixed("choose another name", "请换一个名称"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_lacks_the_word_gets_the_nearest_lower_one() {
+        let asked = |wanted: &str, known: &[&str]| {
+            let mut record = ModelRecord::new("m", "openai", "m");
+            wanted.clone_into(&mut record.reasoning_effort);
+            record.facts.efforts = known.iter().map(|word| (*word).to_owned()).collect();
+            effort_of(&record).map(Effort::as_str)
+        };
+        assert_eq!(asked("", &["low"]), None);
+        assert_eq!(asked("xhigh", &[]), Some("xhigh"));
+        assert_eq!(asked("max", &["low", "high", "xhigh"]), Some("xhigh"));
+        assert_eq!(asked("xhigh", &["minimal", "low", "medium", "high"]), Some("high"));
+        assert_eq!(asked("minimal", &["high"]), Some("high"));
+        assert_eq!(asked("none", &["minimal", "low"]), Some("minimal"));
+        assert_eq!(asked("none", &["low", "medium", "high"]), Some("none"));
+    }
 }

@@ -8,6 +8,7 @@ use chatos_tool::Fault;
 use super::presets::PRESETS;
 use super::{Models, address};
 use crate::catalog::{self, Fact, Match};
+use crate::protocol::{Protocol, protocol_of};
 
 /// Who said something about a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +72,26 @@ pub fn window_of(model: &ModelRecord) -> Window {
         Some(tokens) if tokens > 0 => Window { tokens: u64::from(tokens), source },
         _ if address::is_local(&model.base_url) => Window { tokens: LOCAL_WINDOW, source: Source::Default },
         _ => Window { tokens: HOSTED_WINDOW, source: Source::Default },
+    }
+}
+
+impl Models {
+    /// The window calls to a model have. Of Ollama's it is chosen here: what the model takes, within the setting, unless
+    /// a person said it of this very model.
+    pub fn window(&self, model: &ModelRecord) -> Window {
+        let most = u64::try_from(self.parts().settings.int("ollamaContextTokens")).unwrap_or(LOCAL_WINDOW);
+        chosen(model, window_of(model), most)
+    }
+}
+
+fn chosen(model: &ModelRecord, known: Window, most: u64) -> Window {
+    if protocol_of(&model.provider) != Some(Protocol::Ollama) || known.source == Source::Person {
+        return known;
+    }
+    match known.source {
+        // It is asked to keep this much ready, and says so where it cannot.
+        Source::Default => Window { tokens: most, source: Source::Guess },
+        source => Window { tokens: known.tokens.min(most), source },
     }
 }
 
@@ -389,6 +410,24 @@ mod tests {
         edited(&before, &mut model);
         assert_eq!((model.price_input, model.facts.prices_as_of.as_str()), (None, ""));
         assert!(!model.sources.contains_key("prices"));
+    }
+
+    #[test]
+    fn how_much_ollama_keeps_ready_is_chosen() {
+        let mut model = ModelRecord::new("x", "ollama", "nobody-knows-this");
+        "http://127.0.0.1:11434".clone_into(&mut model.base_url);
+        let window = |model: &ModelRecord| chosen(model, window_of(model), 32_768);
+        assert_eq!(window(&model), Window { tokens: 32_768, source: Source::Guess });
+        apply(&mut model, &Known { context: Some(131_072), ..Known::default() }, Source::Vendor);
+        assert_eq!(window(&model), Window { tokens: 32_768, source: Source::Vendor });
+        apply(&mut model, &Known { context: Some(4_096), ..Known::default() }, Source::Vendor);
+        assert_eq!(window(&model).tokens, 4_096);
+        let before = model.clone();
+        model.context_tokens = 65_536;
+        edited(&before, &mut model);
+        assert_eq!(window(&model), Window { tokens: 65_536, source: Source::Person });
+        "lmstudio".clone_into(&mut model.provider);
+        assert_eq!(window(&model).tokens, 65_536);
     }
 
     #[test]

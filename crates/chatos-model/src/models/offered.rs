@@ -171,10 +171,10 @@ impl Models {
         })?;
         let origin = address::origin_of(asking.base_url);
         match (asking.provider, protocol) {
-            ("ollama", _) => self.ollama(asking, &origin).await,
+            (_, Protocol::Ollama) => self.ollama(asking, address::unversioned(asking.base_url)).await,
             ("lmstudio", _) => self.lm_studio(asking, &origin).await,
             (_, Protocol::Anthropic) => {
-                let base = asking.base_url.strip_suffix("/v1").unwrap_or(asking.base_url);
+                let base = address::unversioned(asking.base_url);
                 let list = self.look(asking, protocol, base, "v1/models?limit=1000").await?;
                 Ok(read(&list["data"], anthropic))
             }
@@ -230,7 +230,7 @@ impl Models {
     }
 
     async fn ollama(&self, asking: &Asking<'_>, origin: &str) -> Result<Vec<Offered>, ModelError> {
-        let protocol = Protocol::OpenAi;
+        let protocol = Protocol::Ollama;
         let list = self.look(asking, protocol, origin, "api/tags").await?;
         let mut offered = read(&list["models"], |item| {
             let mut offered = Offered::named(item["name"].as_str()?);

@@ -125,7 +125,7 @@ pub const PRESETS: &[Preset] = &[
         &["mistral-large-latest"],
         &[],
     ),
-    preset("ollama", "Ollama", "ollama", "http://127.0.0.1:11434/v1", "", &[], &[]),
+    preset("ollama", "Ollama", "ollama", "http://127.0.0.1:11434", "", &[], &[]),
     preset("lmstudio", "LM Studio", "lmstudio", "http://127.0.0.1:1234/v1", "", &[], &[]),
     preset("llamacpp", "llama.cpp", "openai", "http://127.0.0.1:8080/v1", "", &[], &[]),
 ];
@@ -138,7 +138,7 @@ pub(super) fn default_base(provider: &str) -> Option<&'static str> {
         "gemini" => "gemini",
         "ollama" => "ollama",
         "lmstudio" => "lmstudio",
-        "openai" => "openai",
+        "openai" | "openai_responses" => "openai",
         // Those speak to anybody; the address is the point of them.
         _ => return None,
     };

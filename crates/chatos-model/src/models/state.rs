@@ -7,7 +7,7 @@ use chatos_tool::{Fault, Text};
 use serde_json::Value;
 
 use super::edit::{needs_key, secret_reference};
-use super::facts::{Source, window_of};
+use super::facts::{Source, Window, window_of};
 use super::{Models, address};
 use crate::provider::gemini::reduce;
 
@@ -65,7 +65,7 @@ impl Models {
             }
             let problem = problem.map(|text| ("config", text));
             let usable = model.enabled && problem.is_none();
-            let mut warnings: Vec<Text> = small_window(model).into_iter().collect();
+            let mut warnings: Vec<Text> = small_window(model, self.window(model)).into_iter().collect();
             if model.provider == "gemini" {
                 warnings.extend(lost_keywords(schemas()));
             }
@@ -80,8 +80,7 @@ impl Models {
 const ROOM: u64 = 16_384;
 
 /// A local model that is loaded with too small a window, and the exact fix.
-fn small_window(model: &ModelRecord) -> Option<Text> {
-    let window = window_of(model);
+fn small_window(model: &ModelRecord, window: Window) -> Option<Text> {
     let measured = matches!(window.source, Source::Vendor | Source::Learned);
     if window.tokens >= ROOM || !measured || !address::is_local(&model.base_url) {
         return None;
@@ -92,10 +91,12 @@ fn small_window(model: &ModelRecord) -> Option<Text> {
             format!("reload it with `lms load {id} --context-length 32768`"),
             format!("请用 `lms load {id} --context-length 32768` 重新加载"),
         ),
-        "ollama" => (
-            "start the server with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`".to_owned(),
-            "请用 `OLLAMA_CONTEXT_LENGTH=32768 ollama serve` 启动服务".to_owned(),
+        // How much it keeps ready is asked for with each call.
+        "ollama" if window_of(model).tokens > tokens => (
+            "raise the setting `ollamaContextTokens`".to_owned(),
+            "请调大设置 `ollamaContextTokens`".to_owned(),
         ),
+        "ollama" => ("choose a model with a larger window".to_owned(), "请选择上下文更大的模型".to_owned()),
         _ => (
             "start its server with more, as `llama-server -c 32768` or `vllm serve --max-model-len 32768`"
                 .to_owned(),

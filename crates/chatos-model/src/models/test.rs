@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use super::Models;
+use super::{Models, Window};
 use crate::error::{Class, ModelError};
 use crate::event::Event;
 use crate::request::{Message, Params, Request};
@@ -33,7 +33,7 @@ pub struct ModelAnswer {
 impl Models {
     /// Asks a saved model for one word and remembers how it went.
     pub async fn test(&self, model: &ModelRecord) -> Result<ModelAnswer, Fault> {
-        let answer = ask(&*self.open(model)?, model).await;
+        let answer = ask(&*self.open(model)?, model, self.window(model)).await;
         let test = ModelTest {
             ok: answer.ok,
             class: answer.class.unwrap_or_default().to_owned(),
@@ -52,11 +52,11 @@ impl Models {
         model: &ModelRecord,
         key: Option<Zeroizing<String>>,
     ) -> Result<ModelAnswer, Fault> {
-        Ok(ask(&*self.open_with(model, key)?, model).await)
+        Ok(ask(&*self.open_with(model, key)?, model, self.window(model)).await)
     }
 }
 
-async fn ask(provider: &dyn Provider, model: &ModelRecord) -> ModelAnswer {
+async fn ask(provider: &dyn Provider, model: &ModelRecord, window: Window) -> ModelAnswer {
     let request = Request {
         system: Vec::new(),
         messages: vec![Message::user("Answer with the word: ok")],
@@ -65,6 +65,8 @@ async fn ask(provider: &dyn Provider, model: &ModelRecord) -> ModelAnswer {
             model: model.model.clone(),
             // Models that think need room before they say anything.
             max_output_tokens: Some(256),
+            // As chats ask for it, so that a local server has it loaded already.
+            window: u32::try_from(window.tokens).ok(),
             ..Params::default()
         },
     };

@@ -44,12 +44,14 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
         }
     }
     // A loop that began without thinking goes on without: its answers have no block to begin with.
-    let effort = params.effort.filter(|_| !loop_without_thinking(&request.messages));
+    let effort = params.effort.filter(|effort| *effort != Effort::None);
+    let effort = effort.filter(|_| !loop_without_thinking(&request.messages));
     let budget = effort.map(|effort| match effort {
-        Effort::Minimal => 1024,
+        Effort::None | Effort::Minimal => 1024,
         Effort::Low => 2048,
         Effort::Medium => 8192,
         Effort::High => 24_576,
+        Effort::XHigh | Effort::Max => 32_768,
     });
     // Thinking counts towards the bound, and excludes a temperature.
     let bound = budget.map_or(most, |budget: u32| most.saturating_add(budget));

@@ -4,17 +4,17 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{Class, Dialect, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
 /// The request.
-pub(crate) fn wire(request: &Request) -> Wire {
+pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
     let params = &request.params;
     let mut body = Map::new();
     if !request.system.is_empty() {
         let parts: Vec<_> = request.system.iter().map(|text| json!({ "text": text })).collect();
         body.insert("systemInstruction".to_owned(), json!({ "parts": parts }));
     }
-    body.insert("contents".to_owned(), contents(&request.messages, &params.model));
+    body.insert("contents".to_owned(), contents(&request.messages, &params.model, dialect.sends(SIGNATURES)));
     if !request.tools.is_empty() {
         let declarations: Vec<_> = request
             .tools
@@ -41,12 +41,13 @@ pub(crate) fn wire(request: &Request) -> Wire {
     }
     if let Some(effort) = params.effort {
         let budget = match effort {
+            Effort::None => 0,
             Effort::Minimal => 512,
             Effort::Low => 1024,
             Effort::Medium => 8192,
-            Effort::High => 24_576,
+            Effort::High | Effort::XHigh | Effort::Max => 24_576,
         };
-        let thinking = json!({ "thinkingBudget": budget, "includeThoughts": true });
+        let thinking = json!({ "thinkingBudget": budget, "includeThoughts": budget > 0 });
         config.insert("thinkingConfig".to_owned(), thinking);
     }
     if !config.is_empty() {
@@ -68,10 +69,12 @@ pub(crate) fn wire(request: &Request) -> Wire {
     }
 }
 
+/// The member of a [`Dialect`] for signatures: a vendor that calls one broken is asked without them.
+pub(crate) const SIGNATURES: &str = "thoughtSignature";
 /// What the API documents for a call that another model made, or whose signature is lost.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-fn contents(messages: &[Message], model: &str) -> Value {
+fn contents(messages: &[Message], model: &str, signed: bool) -> Value {
     let signs = model.rsplit('/').next().unwrap_or(model).starts_with("gemini-3");
     let turn = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or(0);
     let mut out: Vec<(&str, Vec<Value>)> = Vec::new();
@@ -94,7 +97,7 @@ fn contents(messages: &[Message], model: &str) -> Value {
                     let args = serde_json::from_str::<Value>(&call.arguments).ok();
                     let args = args.filter(Value::is_object).unwrap_or_else(|| json!({}));
                     let mut part = json!({ "functionCall": { "name": call.name, "args": args } });
-                    if let Some(signature) = &call.opaque {
+                    if let Some(signature) = call.opaque.as_ref().filter(|_| signed) {
                         part["thoughtSignature"] = signature.clone();
                     } else if signs && index == 0 && at > turn {
                         part["thoughtSignature"] = json!(UNSIGNED);

@@ -1,15 +1,11 @@
 //! Chat completions, as OpenAI defined them and as dozens of vendors understood them.
 
-mod thinking;
-
 use serde_json::{Map, Value, json};
 
+use super::{returned, thinking};
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
 use crate::{Class, Dialect, Document, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
-
-/// Stands before the pictures of tools: they are no words of the person.
-const RETURNED: &str = "Pictures returned by the tools above:";
 
 /// The request.
 pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
@@ -55,13 +51,9 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
     if !request.system.is_empty() {
         out.push(json!({ "role": "system", "content": request.system.join("\n\n") }));
     }
-    // A result of a tool is text alone here, so its pictures follow once all results of the pass are said.
-    let mut pictures: Vec<Image> = Vec::new();
-    for message in &request.messages {
-        if !pictures.is_empty() && !matches!(message, Message::Tool { .. }) {
-            out.push(user(RETURNED, &std::mem::take(&mut pictures), &[]));
-        }
-        out.push(match message {
+    // A result of a tool is text alone here.
+    for message in returned::behind(&request.messages) {
+        out.push(match &*message {
             Message::User { text, images, documents } => user(text, images, documents),
             Message::Assistant { text, reasoning, tool_calls } => {
                 let mut said = Map::new();
@@ -80,19 +72,10 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
                 thinking::put(&mut said, reasoning, !tool_calls.is_empty(), replay);
                 Value::Object(said)
             }
-            Message::Tool { call_id, content, images, .. } => {
-                let mut content = content.clone();
-                for number in 1..=images.len() {
-                    let gap = if content.is_empty() { "" } else { "\n" };
-                    content.push_str(&format!("{gap}[picture {number} of call {call_id} follows]"));
-                }
-                pictures.extend_from_slice(images);
+            Message::Tool { call_id, content, .. } => {
                 json!({ "role": "tool", "tool_call_id": call_id, "content": content })
             }
         });
-    }
-    if !pictures.is_empty() {
-        out.push(user(RETURNED, &pictures, &[]));
     }
     Value::Array(out)
 }

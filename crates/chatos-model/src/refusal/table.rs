@@ -59,6 +59,8 @@ pub(super) const CODES: &[(&str, Class)] = &[
     ("1302", Class::RateLimited),
     ("1305", Class::RateLimited),
     ("array_above_max_length", Class::InvalidRequest),
+    ("invalid_prompt", Class::InvalidRequest),
+    ("invalid_encrypted_content", Class::InvalidRequest),
 ];
 
 /// These say only that something broke; a sentence beside them may say more.

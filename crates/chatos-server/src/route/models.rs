@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chatos_host::Host;
 use chatos_model::{
-    ModelAnswer, ModelState, Models, PRESETS, Preset, Recognised, Window, recognise, window_of,
+    ModelAnswer, ModelState, Models, PRESETS, Preset, Protocol, Recognised, Window, protocol_for, recognise,
 };
 use chatos_store::{ModelRecord, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -185,7 +185,7 @@ async fn offered(
 async fn refresh(app: App, _: Caller, Body(order): Body<RefreshOrder>) -> Result<RefreshedModels, ApiError> {
     let told = app.host().models().refresh(order.model.as_deref()).await?;
     let items = told.into_iter().map(|(model, ended)| {
-        let window = window_of(&model);
+        let window = app.host().models().window(&model);
         RefreshedModel {
             id: model.id,
             name: model.name,
@@ -318,6 +318,7 @@ fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<M
         }),
         created_at: iso_from_ms(model.created_at),
         updated_at: iso_from_ms(model.updated_at),
+        facts: facts(&model, window),
         id: model.id,
         name: model.name,
         provider: model.provider,
@@ -345,34 +346,35 @@ fn views(host: &Arc<Host>, models: Vec<ModelRecord>, lang: Lang) -> Result<Vec<M
         currency: model.currency,
         source: model.source,
         sources: model.sources,
-        facts: ModelFactsView {
-            window: window.tokens,
-            window_source: window.source.as_str().to_owned(),
-            pdf: model.facts.pdf,
-            efforts: model.facts.efforts,
-            cache_control: model.facts.cache_control,
-            max_tools: model.facts.max_tools,
-            price_tiers: model
-                .facts
-                .price_tiers
-                .into_iter()
-                .map(|tier| PriceTierView {
-                    above: tier.above,
-                    input: tier.input,
-                    output: tier.output,
-                    cache_read: tier.cache_read,
-                    cache_write: tier.cache_write,
-                })
-                .collect(),
-            prices_as_of: model.facts.prices_as_of,
-        },
     };
     Ok(models
         .into_iter()
         .map(|model| {
             let state = states.remove(&model.id).unwrap_or_default();
-            let window = window_of(&model);
+            let window = host.models().window(&model);
             one(model, state, window)
         })
         .collect())
+}
+
+fn facts(model: &ModelRecord, window: Window) -> ModelFactsView {
+    let known = &model.facts;
+    let tiers = known.price_tiers.iter().map(|tier| PriceTierView {
+        above: tier.above,
+        input: tier.input,
+        output: tier.output,
+        cache_read: tier.cache_read,
+        cache_write: tier.cache_write,
+    });
+    ModelFactsView {
+        api: protocol_for(model).map(Protocol::as_str).unwrap_or_default().to_owned(),
+        window: window.tokens,
+        window_source: window.source.as_str().to_owned(),
+        pdf: known.pdf,
+        efforts: known.efforts.clone(),
+        cache_control: known.cache_control,
+        max_tools: known.max_tools,
+        price_tiers: tiers.collect(),
+        prices_as_of: known.prices_as_of.clone(),
+    }
 }

@@ -2,8 +2,8 @@
 
 import type { Model, ModelInput } from '../../protocol/admin';
 
-export const PROVIDERS = ['openai_compatible', 'openai', 'anthropic', 'gemini', 'ollama', 'lmstudio'] as const;
-export const EFFORTS = ['', 'minimal', 'low', 'medium', 'high'] as const;
+export const PROVIDERS = ['openai_compatible', 'openai', 'openai_responses', 'anthropic', 'gemini', 'ollama', 'lmstudio'] as const;
+export const EFFORTS = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 export function emptyModel(): ModelInput {
   return {

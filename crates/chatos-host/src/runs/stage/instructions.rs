@@ -1,7 +1,7 @@
 //! Texts of the project before the first request of a run: decided once, asked about where a person is there, and kept
 //! with the message (packages §4). What is decided is the crate `chatos-instructions`.
 
-use chatos_instructions::{Desk, Plan, WITHDRAWN, Wanted};
+use chatos_instructions::{Desk, Plan, WITHDRAWN, Wanted, environment};
 use chatos_store::RunWrite;
 use chatos_tool::Fault;
 use chatos_wire::instructions::{InstructionConsent, InstructionOrder};
@@ -93,15 +93,26 @@ impl Inner {
             // Only the chat itself asks.
             order: order.filter(|order| !sub || *order != InstructionOrder::Ask),
             window: self.parts.room.window,
+            environment: self.environment(),
         };
         let plan = self.parts.host.instructions().plan(&wanted, self.parts.lang)?;
         let open = steps.iter().rev().find_map(|row| open_prompt(row, |about| about["instructions"] == true));
         Ok(Some((plan, open)))
     }
 
-    /// What a summary must keep.
+    /// Where and when this is; the demo reads the words of the person alone.
+    fn environment(&self) -> Option<String> {
+        let host = &self.parts.host;
+        let home = host.environment().get("HOME").map(std::path::Path::new);
+        let lang = host.agents().language(&self.parts.agent);
+        (self.parts.origin.protocol != "demo").then(|| environment(&self.parts.workdir, home, lang))
+    }
+
+    /// What a summary must keep: where and when, and the texts of the project.
     pub(super) fn told_instructions(&self) -> Result<String, Fault> {
         let newest = kept(self.store().newest_block(&self.parts.transcript))?;
-        Ok(newest.map(|block| block.text).filter(|text| text != WITHDRAWN).unwrap_or_default())
+        let texts = newest.map(|block| block.text).filter(|text| text != WITHDRAWN);
+        let told = self.environment().into_iter().chain(texts);
+        Ok(told.collect::<Vec<_>>().join("\n\n"))
     }
 }

@@ -75,7 +75,7 @@ export const models = {
   },
   form: {
     provider: 'Provider',
-    providers: { openai_compatible: 'OpenAI-compatible', openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini', ollama: 'Ollama', lmstudio: 'LM Studio', demo: 'Demo' } as Record<string, string>,
+    providers: { openai_compatible: 'OpenAI-compatible', openai: 'OpenAI', openai_responses: 'OpenAI Responses', anthropic: 'Anthropic', gemini: 'Gemini', ollama: 'Ollama', lmstudio: 'LM Studio', demo: 'Demo' } as Record<string, string>,
     model: 'Model',
     baseUrl: 'Address',
     apiKeyName: 'Key name',
@@ -95,7 +95,8 @@ export const models = {
     temperature: 'Temperature',
     temperatureHint: 'Leave empty for the provider’s default.',
     effort: 'Reasoning effort',
-    efforts: { '': 'Provider’s default', minimal: 'Minimal', low: 'Low', medium: 'Medium', high: 'High' } as Record<string, string>,
+    apis: { openai: 'Speaks chat completions.', responses: 'Speaks the Responses API.', anthropic: 'Speaks the Messages API.', gemini: 'Speaks generateContent.', ollama: 'Speaks Ollama’s own API.' } as Record<string, string>,
+    efforts: { '': 'Provider’s default', none: 'None', minimal: 'Minimal', low: 'Low', medium: 'Medium', high: 'High', xhigh: 'Very high', max: 'Maximum' } as Record<string, string>,
     toolFollowup: 'Tools after the first round of tool calls',
     followups: { auto: 'Offered', none: 'Not offered' } as Record<string, string>,
     extraHeaders: 'Extra headers (JSON object)',

@@ -77,7 +77,7 @@ export const models: typeof en = {
   },
   form: {
     provider: '服务商',
-    providers: { openai_compatible: '兼容 OpenAI', openai: 'OpenAI 原生', anthropic: 'Anthropic 原生', gemini: 'Gemini 原生', ollama: 'Ollama 本地', lmstudio: 'LM Studio 本地', demo: '演示' },
+    providers: { openai_compatible: '兼容 OpenAI', openai: 'OpenAI 原生', openai_responses: 'OpenAI Responses 接口', anthropic: 'Anthropic 原生', gemini: 'Gemini 原生', ollama: 'Ollama 本地', lmstudio: 'LM Studio 本地', demo: '演示' },
     model: '模型',
     baseUrl: '地址',
     apiKeyName: '密钥名',
@@ -97,7 +97,8 @@ export const models: typeof en = {
     temperature: '温度',
     temperatureHint: '留空则使用服务商的默认值。',
     effort: '思考强度',
-    efforts: { '': '服务商默认', minimal: '最低', low: '低', medium: '中', high: '高' },
+    apis: { openai: '使用 Chat Completions 接口。', responses: '使用 Responses 接口。', anthropic: '使用 Messages 接口。', gemini: '使用 generateContent 接口。', ollama: '使用 Ollama 自己的接口。' },
+    efforts: { '': '服务商默认', none: '不思考', minimal: '最低', low: '低', medium: '中', high: '高', xhigh: '很高', max: '最高' },
     toolFollowup: '首轮工具调用之后是否继续提供工具',
     followups: { auto: '提供', none: '不提供' },
     extraHeaders: '附加请求头（JSON 对象）',

@@ -1,5 +1,5 @@
-//! Thinking over chat completions: read under whatever name it comes, and sent back as each vendor wants it
-//! (working-day §4).
+//! Thinking beside the text of an answer: read under whatever name it comes, and sent back over chat completions as
+//! each vendor wants it (working-day §4). Ollama's is read here, too.
 
 use serde_json::{Map, Value, json};
 
