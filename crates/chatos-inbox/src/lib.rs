@@ -5,6 +5,7 @@
 //! queue while the host runs. The protocol, the log and the rules of answers are `chatos-prompts`.
 
 mod card;
+pub mod clients;
 mod doctor;
 mod drafts;
 mod fault;

@@ -53,6 +53,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
+    Migration {
+        version: 33,
+        name: "client_records",
+        sql: include_str!("migrations/0033_client_records.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.
