@@ -57,7 +57,7 @@ test('an editor chats, a person approves in the inbox, and the chat can be loade
   const { sessionId, configOptions } = await editor.ask('session/new', { cwd: place.project, mcpServers: [] });
   assert.deepEqual(configOptions.map(({ id, type }) => [id, type]), [['agent', 'select'], ['model', 'select']]);
   assert.equal(configOptions[0].currentValue, agent);
-  const other = configOptions[1].options.at(-1).value;
+  const other = configOptions[1].options.find(({ name }) => name === 'scripted').value;
   const chosen = await editor.ask('session/set_config_option', { sessionId, configId: 'model', value: other });
   assert.equal(chosen.configOptions[1].currentValue, other);
   await assert.rejects(editor.ask('session/set_config_option', { sessionId, configId: 'mood', value: 'good' }));

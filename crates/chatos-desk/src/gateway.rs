@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_layer::{
-    BoxFuture, Change, Endpoint, ProgressReport, Relay, RelayedCall, RelayedClient,
-    RelayedList, ServerInfo,
+    BoxFuture, Change, Endpoint, ProgressReport, Relay, RelayedCall, RelayedClient, RelayedList, ServerInfo,
 };
 use chatos_prompts::RequestId;
 use chatos_servers::FIND_TOOLS;

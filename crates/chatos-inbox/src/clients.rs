@@ -79,8 +79,8 @@ fn question(row: ClientQuestionRow) -> ClientQuestion {
         kind: text(&entry, "/prompt/kind"),
         asked_at: iso_from_ms(row.created_at),
         answered_at: row.answered_at.map(iso_from_ms),
-        status: text(&answer, "/response/status"),
-        code: text(&answer, "/response/code"),
+        status: text(&answer, "/status"),
+        code: text(&answer, "/code"),
         request_id: row.request_id,
     }
 }

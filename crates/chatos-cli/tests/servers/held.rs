@@ -207,7 +207,10 @@ fn programs_are_listed_with_what_they_did_and_told_apart() {
     let id = item["client"]["id"].as_str().unwrap();
     let shown = desk.sandbox.run(&["clients", "show", id, "--json"]).json();
     let session = &shown["session"];
-    assert_eq!((&session["connected"], &session["waiting"], &session["rootFrom"]), (&json!(true), &json!(1), &json!("cwd")));
+    assert_eq!(
+        (&session["connected"], &session["waiting"], &session["rootFrom"]),
+        (&json!(true), &json!(1), &json!("cwd"))
+    );
     assert_eq!(shown["questions"][0]["requestId"], item["requestId"]);
     assert!(shown["questions"][0]["status"].is_null(), "it is open: {shown}");
     let servers: Vec<&str> =
@@ -218,7 +221,10 @@ fn programs_are_listed_with_what_they_did_and_told_apart() {
         let shown = desk.sandbox.run(&["clients", "show", id, "--json"]).json();
         (!shown["calls"].as_array().unwrap().is_empty()).then_some(shown)
     });
-    assert_eq!((&shown["calls"][0]["tool"], &shown["calls"][0]["isError"]), (&json!("write_file"), &json!(false)));
+    assert_eq!(
+        (&shown["calls"][0]["tool"], &shown["calls"][0]["isError"]),
+        (&json!("write_file"), &json!(false))
+    );
     let log = desk.host.ask("GET", &format!("/api/v1/tool-log?sessionId={id}"), None).json();
     assert_eq!(log["items"][0]["client"]["name"], "test", "{log}");
     two.hang_up();

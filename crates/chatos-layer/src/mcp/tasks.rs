@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use chatos_tool::{Lang, Text};
 use rmcp::model::{
-    CallToolResult, ContentBlock, DetailedTask, ErrorData, GetTaskResult, JsonObject, ResultType, Task, TaskPayload,
-    TaskStatus,
+    CallToolResult, ContentBlock, DetailedTask, ErrorData, GetTaskResult, JsonObject, ResultType, Task,
+    TaskPayload, TaskStatus,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -72,10 +72,13 @@ impl Entry {
     }
 }
 
-const WAITING: Text = Text::fixed("working, or waiting for an answer in ChatOS", "正在执行，或等待在 ChatOS 中回答");
+const WAITING: Text =
+    Text::fixed("working, or waiting for an answer in ChatOS", "正在执行，或等待在 ChatOS 中回答");
 
-const UNKNOWN: Text = Text::fixed("there is no such call, or its result was given already", "没有这个调用，或其结果已经给出");
-const WITHDRAWN: Text = Text::fixed("the call was withdrawn; nothing more comes", "该调用已撤回，不会再有结果");
+const UNKNOWN: Text =
+    Text::fixed("there is no such call, or its result was given already", "没有这个调用，或其结果已经给出");
+const WITHDRAWN: Text =
+    Text::fixed("the call was withdrawn; nothing more comes", "该调用已撤回，不会再有结果");
 
 /// The tool a model waits with.
 pub(super) const WAIT_TOOL: &str = "chatos_wait";
@@ -129,11 +132,14 @@ impl Tasks {
         let entry = Arc::new(Entry { created_at: at, ttl, cancel: cancel.clone(), over, now });
         {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let expired = |entry: &Entry| at - entry.created_at > i64::try_from(entry.ttl.as_millis()).unwrap_or(i64::MAX);
+            let expired = |entry: &Entry| {
+                at - entry.created_at > i64::try_from(entry.ttl.as_millis()).unwrap_or(i64::MAX)
+            };
             all.retain(|_, entry| !expired(entry));
             if all.len() >= MOST {
                 let over = all.iter().filter(|(_, entry)| entry.is_over());
-                if let Some(oldest) = over.min_by_key(|(_, entry)| entry.created_at).map(|(id, _)| id.clone()) {
+                if let Some(oldest) = over.min_by_key(|(_, entry)| entry.created_at).map(|(id, _)| id.clone())
+                {
                     all.remove(&oldest);
                 }
             }
@@ -264,7 +270,8 @@ mod tests {
             Ok(said("done", false))
         });
         let id = tasks.keep(work, CancellationToken::new(), Duration::from_secs(86_400), Lang::En).task_id;
-        let text = |result: CallToolResult| object(&result)["content"][0]["text"].as_str().unwrap().to_owned();
+        let text =
+            |result: CallToolResult| object(&result)["content"][0]["text"].as_str().unwrap().to_owned();
         assert!(text(tasks.wait(&id, Duration::ZERO, Lang::En).await).contains(&id), "not yet");
         go.send(()).unwrap();
         let patience = Duration::from_secs(600);

@@ -27,7 +27,7 @@ export const programs: typeof en = {
   process: '进程',
   agent: '使用谁的工具',
   ownTools: '它自己的工具；ChatOS 只负责问你',
-  id: 'ID',
+  id: '标识',
   uses: '可以使用',
   usesNone: '没有工具：它使用的智能体已不存在，或没有任何工具。',
   tools: (n) => `${n} 个工具`,
