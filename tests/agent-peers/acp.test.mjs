@@ -54,13 +54,22 @@ test('an editor chats, a person approves in the inbox, and the chat can be loade
   assert.equal(hello.protocolVersion, 1);
   assert.equal(hello.agentInfo.name, 'chatos');
   assert.equal(hello.agentCapabilities.loadSession, true);
-  const { sessionId } = await editor.ask('session/new', { cwd: place.project, mcpServers: [] });
+  const { sessionId, configOptions } = await editor.ask('session/new', { cwd: place.project, mcpServers: [] });
+  assert.deepEqual(configOptions.map(({ id, type }) => [id, type]), [['agent', 'select'], ['model', 'select']]);
+  assert.equal(configOptions[0].currentValue, agent);
+  const other = configOptions[1].options.find(({ name }) => name === 'scripted').value;
+  const chosen = await editor.ask('session/set_config_option', { sessionId, configId: 'model', value: other });
+  assert.equal(chosen.configOptions[1].currentValue, other);
+  await assert.rejects(editor.ask('session/set_config_option', { sessionId, configId: 'mood', value: 'good' }));
+  const { sessions: programs } = await host.api('GET', 'clients');
+  assert.deepEqual(programs.map(({ kind, name, root }) => [kind, name, root]), [['acp_editor', 'test editor', place.project]]);
   const turn = editor.ask('session/prompt', { sessionId, prompt: prompt('write it') });
   const item = await question(host);
   await eventually('the editor is told', () => editor.updates.some(({ sessionUpdate, status }) => sessionUpdate === 'tool_call_update' && status === 'pending'));
   const call = editor.updates.find(({ sessionUpdate }) => sessionUpdate === 'tool_call');
   assert.equal(call.kind, 'edit');
   assert.equal(call.locations[0].path, join(place.project, 'a.txt'));
+  assert.deepEqual(call.content, [{ type: 'diff', path: join(place.project, 'a.txt'), oldText: null, newText: 'x\n' }]);
   assert.equal(written(place), false, 'nothing before the answer');
   await answer(host, item, { status: 'ok' });
   assert.deepEqual(await turn, { stopReason: 'end_turn' });
@@ -76,6 +85,24 @@ test('an editor chats, a person approves in the inbox, and the chat can be loade
   await second.ask('session/load', { sessionId, cwd: place.project, mcpServers: [] });
   assert.equal(second.words('user_message_chunk'), 'write it');
   assert.equal(second.words('agent_message_chunk'), 'all done');
+});
+
+test('the tasks of a chat are its plan, and how full the window is arrives', TIME, async (t) => {
+  const place = home(t);
+  const scripted = await model(t, (names) => {
+    const name = names.find((name) => name?.endsWith('add_task'));
+    return name ? { name, input: { title: 'Water the plants' } } : undefined;
+  });
+  const host = await serve(t, place);
+  const agent = await make(host, ['task_manager'], scripted.url);
+  const editor = edit(t, place, agent);
+  await editor.hello();
+  const { sessionId } = await editor.ask('session/new', { cwd: place.project, mcpServers: [] });
+  assert.deepEqual(await editor.ask('session/prompt', { sessionId, prompt: prompt('plan it') }), { stopReason: 'end_turn' });
+  const plan = editor.updates.find(({ sessionUpdate }) => sessionUpdate === 'plan');
+  assert.deepEqual(plan.entries.map(({ content, status }) => [content, status]), [['Water the plants', 'pending']]);
+  const usage = editor.updates.filter(({ sessionUpdate }) => sessionUpdate === 'usage_update').at(-1);
+  assert.ok(usage.used > 0 && usage.size > usage.used, JSON.stringify(usage));
 });
 
 test('a no with a note reaches the model, and nothing is written', TIME, async (t) => {

@@ -53,6 +53,16 @@ async def pydantic_ai(command, tool, arguments):
     return seen[0][0], None, seen[0][1]
 
 
+async def openai_agents(command, tool, arguments):
+    from agents.mcp import MCPServerStdio
+
+    params = {"command": command[0], "args": command[1:]}
+    async with MCPServerStdio(params=params, client_session_timeout_seconds=120) as server:
+        tools = await server.list_tools()
+        result = await server.call_tool(found(tools, tool), arguments)
+        return tools, None, result.content[0].text
+
+
 async def main(library, tool, arguments, command):
     tools, version, text = await globals()[library](command, tool, json.loads(arguments))
     print(json.dumps({"names": [each.name for each in tools], "version": version, "text": text}))

@@ -17,22 +17,24 @@ const NODE = process.env.PEER_NODE ?? process.execPath;
 const MODERN = '2026-07-28';
 const missing = install() ?? false;
 
-/** Each library, its command, and the version of the protocol where it tells it. */
+/** Each library, its command, and whether it speaks the modern era of the protocol. */
 const LIBRARIES = [
-  { name: 'client', start: [NODE, file('clients.mjs'), 'client'], version: MODERN },
-  { name: 'sdk', start: [NODE, file('clients.mjs'), 'sdk'] },
-  { name: 'mcp', start: [python, file('clients.py'), 'mcp'], version: MODERN, skip: missing },
-  { name: 'fastmcp', start: [python, file('clients.py'), 'fastmcp'], skip: missing },
-  { name: 'pydantic-ai', start: [python, file('clients.py'), 'pydantic_ai'], skip: missing },
+  { name: '@modelcontextprotocol/client', start: [NODE, file('clients.mjs'), 'client'], modern: true },
+  { name: '@modelcontextprotocol/sdk', start: [NODE, file('clients.mjs'), 'sdk'], modern: false },
+  { name: 'mcp', start: [python, file('clients.py'), 'mcp'], modern: true, skip: missing },
+  { name: 'fastmcp', start: [python, file('clients.py'), 'fastmcp'], modern: true, skip: missing },
+  { name: 'pydantic-ai', start: [python, file('clients.py'), 'pydantic_ai'], modern: true, skip: missing },
+  { name: 'openai-agents', start: [python, file('clients.py'), 'openai_agents'], modern: true, skip: missing },
 ];
 
-for (const { name, start, version, skip = false } of LIBRARIES) {
+for (const { name, start, modern, skip = false } of LIBRARIES) {
   test(`${name}: calls through the gateway`, { timeout: 120_000, skip }, async (t) => {
     const place = home(t);
     put(join(place.project, 'marked.txt'), 'one\nINSIDE the file\n');
     const host = await serve(t, place);
     const id = await agent(host, ['code_writer', 'project_files']);
-    const gateway = [CHATOS, 'gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en'];
+    const log = join(place.home, 'spoken.jsonl');
+    const gateway = [NODE, file('tap.mjs'), log, CHATOS, 'gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en'];
     const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
     const call = async (tool, args) => {
       const [program, ...words] = [...start, tool, JSON.stringify(args), ...gateway];
@@ -44,7 +46,9 @@ for (const { name, start, version, skip = false } of LIBRARIES) {
     const read = await call('read_file', { path: 'marked.txt' });
     assert.match(read.text, /INSIDE the file/);
     assert.ok(read.names.length > 5, read.names.join(' '));
-    if (version) assert.equal(read.version, version);
+    const spoken = readFileSync(log, 'utf8').trim().split('\n').map((line) => JSON.parse(line));
+    const called = spoken.find(({ method }) => method === 'tools/call');
+    assert.equal(called.version === MODERN, modern, JSON.stringify(spoken));
     assert.equal((await open(host)).length, 0, 'reading is not asked about');
 
     const writing = call('write_file', { path: 'a.txt', contents: 'x\n' });
@@ -55,5 +59,14 @@ for (const { name, start, version, skip = false } of LIBRARIES) {
     await answer(host, item, { status: 'ok' });
     assert.match((await writing).text, /a\.txt/);
     assert.equal(readFileSync(join(place.project, 'a.txt'), 'utf8'), 'x\n');
+
+    // The host knows who was there, and whose the question was.
+    const { sessions } = await host.api('GET', 'clients');
+    const mine = sessions.find(({ id }) => id === item.client.id);
+    assert.equal(mine.kind, 'gateway');
+    assert.equal(mine.root, place.project);
+    const shown = await host.api('GET', `clients/${mine.id}`);
+    assert.deepEqual(shown.questions.map(({ requestId, status }) => [requestId, status]), [[item.requestId, 'ok']]);
+    assert.ok(shown.uses.some(({ server }) => server === 'code_writer'));
   });
 }

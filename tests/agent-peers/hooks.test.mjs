@@ -9,7 +9,7 @@ import { test } from 'node:test';
 
 import { CHATOS, eventually, home, serve } from '../mcp-peers/support.mjs';
 import { begin, processOf, put, wanted } from './agents.mjs';
-import { answer, open, questionOf as question } from './inbox.mjs';
+import { agent as make, answer, open, questionOf as question } from './inbox.mjs';
 import { model } from './model.mjs';
 
 /** Appends a line each time; without a redirection, which some programs ask about whatever they are told. */
@@ -159,3 +159,25 @@ function snapshot(folder) {
   }
   return found;
 }
+
+test('the permissions profile of an agent refuses first, without a question', { timeout: 120_000 }, async (t) => {
+  const place = home(t);
+  const host = await serve(t, place);
+  const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
+  const input = JSON.stringify({ hook_event_name: 'PreToolUse', session_id: 's', cwd: place.project, tool_name: 'Bash', tool_input: { command: 'ls' } });
+  const decided = async (agent) => {
+    const said = await hook(place, env, ['claude', '--agent', agent, '--wait', '60s'], input);
+    assert.equal(said.status, 0, said.stderr);
+    return JSON.parse(said.stdout).hookSpecificOutput;
+  };
+  const reader = await make(host, ['project_files']);
+  const refused = await decided(reader);
+  assert.equal(refused.permissionDecision, 'deny');
+  assert.match(refused.permissionDecisionReason, /shell_tasks/);
+  assert.equal((await open(host)).length, 0);
+  assert.equal((await decided('nobody')).permissionDecision, 'ask', 'an agent that is not there decides nothing');
+  const allowed = decided(await make(host, ['shell_tasks']));
+  const item = await eventually('the question', async () => (await open(host))[0]);
+  await answer(host, item, { status: 'ok' });
+  assert.equal((await allowed).permissionDecision, 'allow');
+});

@@ -35,7 +35,7 @@ pub(crate) use grant::{AskArg, Grant, GrantFlags};
 pub(crate) use hook::{Hook, HookProgram, HookScope, OnFailure};
 pub(crate) use install::{ServiceAction, Upgrade};
 pub(crate) use instructions::{ConsentArg, Instructions};
-pub(crate) use mcp::{ConfigClient, Gateway, Known, Mcp};
+pub(crate) use mcp::{ConfigClient, Gateway, Known, ListWord, Mcp};
 pub(crate) use plugins::{InitArgs, Plugin, PluginData, PluginSource};
 pub(crate) use reach::{Reach, ReachAdd};
 pub(crate) use records::{Journal, Tasks};

@@ -92,6 +92,11 @@ impl Beside {
         self.starter().map(|starter| starter.origin)
     }
 
+    /// The program that started this one: its executable, or what an interpreter runs.
+    pub(crate) fn program(&self) -> Option<String> {
+        self.starter().and_then(Starter::program)
+    }
+
     /// Whether the host with this pid runs the program that started this process, as another agent.
     pub fn is_run_by(&self, host: u32) -> bool {
         self.environment.get(AGENT_MARK).is_some() && descends_from(host)

@@ -4,7 +4,7 @@
 //! Chats, runs and questions are the host's: an editor that goes away leaves a run that goes on, and a question is
 //! answered in the inbox, never by the program that asked.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use crate::client::{self, Clients};
 use crate::line::{PATIENCE, away, is_lost};
 use crate::{Line, encode};
 
@@ -46,6 +47,11 @@ pub struct Editor {
     lang: Lang,
     /// Chats this editor has open, with their folders.
     roots: Mutex<HashMap<String, PathBuf>>,
+    /// What the editor calls itself, and its version.
+    name: Mutex<(String, String)>,
+    /// Names this connection.
+    id: String,
+    clients: Clients,
     out: mpsc::Sender<Value>,
 }
 
@@ -108,7 +114,17 @@ impl Editor {
     pub async fn serve(line: Line, agent: Option<String>, serves: bool, lang: Lang) {
         let (out, written) = mpsc::channel(256);
         let patience = if serves { PATIENCE } else { BRIEFLY };
-        let editor = Self { line, agent, patience, lang, roots: Mutex::default(), out };
+        let editor = Self {
+            line,
+            agent,
+            patience,
+            lang,
+            roots: Mutex::default(),
+            name: Mutex::default(),
+            id: format!("cl_{}", uuid::Uuid::now_v7()),
+            clients: Clients::default(),
+            out,
+        };
         serve(Arc::new(editor), streams(written)).await;
     }
 
@@ -144,7 +160,12 @@ impl Editor {
         }
         let Some(id) = id else { return };
         let result = match method {
-            "initialize" => Ok(acp::hello(chatos_host::VERSION)),
+            "initialize" => {
+                let text = |key: &str| params["clientInfo"][key].as_str().unwrap_or_default().to_owned();
+                *self.name.lock().unwrap_or_else(PoisonError::into_inner) = (text("name"), text("version"));
+                Ok(acp::hello(chatos_host::VERSION))
+            }
+            "session/set_config_option" => self.set(params).await,
             "authenticate" | "session/set_mode" => Ok(json!({})),
             "session/new" => self.begin(params).await,
             "session/load" => self.load(params, true).await,
@@ -183,6 +204,61 @@ impl Editor {
         roots.insert(session.to_owned(), root.to_owned());
     }
 
+    /// Writes the editor down, with the folder it opened last.
+    async fn note(&self, root: &Path) {
+        let (name, version) = self.name.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut row = client::row(self.line.beside(), self.id.clone(), "acp_editor", (&name, &version));
+        row.root = root.to_string_lossy().into_owned();
+        "acp".clone_into(&mut row.root_from);
+        row.agent = self.agent.clone().unwrap_or_else(|| "default".to_owned());
+        self.clients.note(self.line.beside(), row).await;
+    }
+
+    /// What may be chosen for a chat now.
+    async fn options(&self, session: &str) -> Result<Value, Refusal> {
+        let path = format!("/api/v1/sessions/{}", encode(session));
+        let chat = self.ask(Method::GET, &path, None).await?;
+        let agents = self.ask(Method::GET, "/api/v1/agents", None).await?;
+        let models = self.ask(Method::GET, "/api/v1/models", None).await?;
+        let rows = |list: &Value| list["items"].as_array().cloned().unwrap_or_default();
+        let word = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(self.lang).to_owned();
+        let options = acp::config_options(
+            &rows(&agents),
+            &rows(&models),
+            &chat,
+            (&word("Agent", "智能体"), &word("Model", "模型")),
+            &word("As the agent says", "由智能体决定"),
+        );
+        Ok(json!(options))
+    }
+
+    /// A person chose something for a chat.
+    async fn set(&self, params: &Value) -> Result<Value, Refusal> {
+        let text = |key: &str| params[key].as_str().unwrap_or_default();
+        let (session, value) = (text("sessionId"), text("value"));
+        let change = match text("configId") {
+            "agent" => json!({ "agentId": value }),
+            "model" if value == acp::AGENTS_MODEL => json!({ "modelId": "" }),
+            "model" => json!({ "modelId": value }),
+            other => return Err(Refusal::wrong(&format!("configId: there is no option `{other}`"))),
+        };
+        let path = format!("/api/v1/sessions/{}", encode(session));
+        self.ask(Method::PATCH, &path, Some(&change)).await?;
+        Ok(json!({ "configOptions": self.options(session).await? }))
+    }
+
+    /// Shows the tasks of a chat as its plan.
+    async fn tell_plan(&self, session: &str) {
+        let path = format!("/api/v1/tasks?sessionId={}&limit=50", encode(session));
+        match self.ask(Method::GET, &path, None).await {
+            Ok(list) => {
+                let tasks = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+                self.tell(session, acp::plan(tasks)).await;
+            }
+            Err(Refusal(_, error)) => tracing::debug!(error, "the plan could not be read"),
+        }
+    }
+
     fn root(&self, session: &str) -> Option<PathBuf> {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
     }
@@ -206,7 +282,8 @@ impl Editor {
             });
             self.tell(&session, update).await;
         }
-        Ok(json!({ "sessionId": session }))
+        self.note(cwd).await;
+        Ok(json!({ "sessionId": session, "configOptions": self.options(&session).await? }))
     }
 
     async fn load(&self, params: &Value, replays: bool) -> Result<Value, Refusal> {
@@ -215,6 +292,7 @@ impl Editor {
         let path = format!("/api/v1/sessions/{}", encode(session));
         self.ask(Method::GET, &path, None).await?;
         self.open(session, cwd);
+        self.note(cwd).await;
         if replays {
             let page = self.ask(Method::GET, &format!("{path}/messages?limit=500"), None).await?;
             for message in page["messages"].as_array().into_iter().flatten() {
@@ -223,7 +301,7 @@ impl Editor {
                 }
             }
         }
-        Ok(json!({}))
+        Ok(json!({ "configOptions": self.options(session).await? }))
     }
 
     async fn list(&self, params: &Value) -> Result<Value, Refusal> {
@@ -262,6 +340,7 @@ impl Editor {
         let sent = self.ask(Method::POST, &format!("{base}/send"), Some(&body)).await?;
         let run = sent["runId"].as_str().unwrap_or_default().to_owned();
         let waiting = Text::fixed("Waiting for your answer in ChatOS:", "等待你在 ChatOS 中回答：");
+        let mut planning = HashSet::new();
         loop {
             let path = format!("{base}/events?since={since}&waitMs={WAIT_MS}");
             let Some(api) = self.line.host(None).await else {
@@ -280,6 +359,12 @@ impl Editor {
             for event in page["events"].as_array().into_iter().flatten() {
                 if let Some(update) = acp::update(event, &root, &at, waiting.get(self.lang)) {
                     self.tell(session, update).await;
+                }
+                if event["server"] == "task_manager" {
+                    planning.insert(event["callId"].clone());
+                }
+                if event["type"] == "tool_result" && planning.remove(&event["message"]["toolCallId"]) {
+                    self.tell_plan(session).await;
                 }
                 if event["runId"] != run.as_str() {
                     continue;

@@ -42,6 +42,18 @@ impl ClientFolder {
     }
 }
 
+impl ClientFolder {
+    /// Where the folder comes from, in a word of the record (other-agents §2.1).
+    pub(crate) fn from(&self, roots: &[PathBuf]) -> &'static str {
+        match (self.of(roots), self.of(&[])) {
+            (None, _) => "none",
+            (Some(_), _) if self.flag.is_some() => "flag",
+            (Some(now), alone) if alone.as_ref() == Some(&now) => "cwd",
+            (Some(_), _) => "roots",
+        }
+    }
+}
+
 /// The path without links, where it can be followed.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
@@ -80,6 +92,7 @@ mod tests {
         assert!(no_flag.asks_roots());
         assert_eq!(no_flag.of(&said), Some(root.clone()));
         assert_eq!(no_flag.of(&[]), Some(cwd.clone()));
+        assert_eq!((all().from(&said), no_flag.from(&said), no_flag.from(&[])), ("flag", "roots", "cwd"));
         assert_eq!(
             no_flag.of(std::slice::from_ref(&home)),
             Some(cwd.clone()),

@@ -3,26 +3,28 @@
 //!
 //! The protocol is that of every built-in server ([`chatos_layer::Endpoint`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_layer::{
-    BoxFuture, Change, Endpoint, ProgressReport, ProgressSink, Relay, RelayedCall, RelayedList, ServerInfo,
+    BoxFuture, Change, Endpoint, ProgressReport, Relay, RelayedCall, RelayedClient, RelayedList, ServerInfo,
 };
-use chatos_prompts::{Origin, RequestId};
-use chatos_store::ClientRow;
+use chatos_prompts::RequestId;
+use chatos_servers::FIND_TOOLS;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::tool::PassedOn;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::client::{self, Clients};
 use crate::line::{PATIENCE, away, is_lost};
 use crate::passing::Passing;
-use crate::{CallNews, ClientFolder, HostApi, Line, encode};
+use crate::search::{self, Wrapped};
+use crate::{CallNews, ClientFolder, HostApi, Line, ListMode, encode};
 
 /// What the gateway says about itself; its tools are the host's.
 pub static GATEWAY: ServerInfo = ServerInfo {
@@ -56,13 +58,17 @@ pub struct Gateway {
     folder: ClientFolder,
     known: Mutex<Known>,
     passing: Mutex<Passing>,
-    /// Connections that are written down, with their folders.
-    clients: Mutex<HashSet<(String, Option<std::path::PathBuf>)>>,
+    /// Connections that are written down.
+    clients: Clients,
+    mode: ListMode,
+    hold: Option<Duration>,
 }
 
 #[derive(Default)]
 struct Known {
     tools: Vec<Value>,
+    /// Those of the short list.
+    always: Vec<Value>,
     /// The name a client knows, with the server and the tool it stands for.
     names: HashMap<String, Name>,
 }
@@ -85,7 +91,14 @@ enum After {
 
 impl Gateway {
     /// What `agent` may use, for clients that work in `folder`; `label` is what a person calls this connection.
-    pub fn new(line: Line, agent: String, label: String, lang: Lang, folder: ClientFolder) -> Self {
+    pub fn new(
+        line: Line,
+        agent: String,
+        label: String,
+        lang: Lang,
+        folder: ClientFolder,
+        mode: ListMode,
+    ) -> Self {
         Self {
             line,
             agent,
@@ -94,8 +107,17 @@ impl Gateway {
             folder,
             known: Mutex::default(),
             passing: Mutex::default(),
-            clients: Mutex::default(),
+            clients: Clients::default(),
+            mode,
+            hold: None,
         }
+    }
+
+    /// Clients without tasks wait so long for a person; then their model waits with a tool.
+    #[must_use]
+    pub fn holding(mut self, hold: Option<Duration>) -> Self {
+        self.hold = hold;
+        self
     }
 
     /// Finds out now what is wrong with the agent, so that it is an error of the command and not of the first
@@ -192,7 +214,7 @@ impl Gateway {
             listed["tools"].as_array().into_iter().flatten().filter(|tool| tool["granted"] == true).collect();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let names = granted.iter().map(|tool| {
-            let read_only = tool["annotations"]["readOnlyHint"] == true;
+            let read_only = tool["readOnly"] == true;
             (text(tool, "name"), Name { server: text(tool, "identity"), tool: text(tool, "tool"), read_only })
         });
         let tools = granted.iter().map(|tool| {
@@ -206,7 +228,10 @@ impl Gateway {
             }
             shown
         });
-        let known = Known { names: names.collect(), tools: tools.collect() };
+        let tools: Vec<Value> = tools.collect();
+        let always = granted.iter().zip(&tools).filter(|(tool, _)| search::is_always(&text(tool, "server")));
+        let always = always.map(|(_, shown)| shown.clone()).collect();
+        let known = Known { names: names.collect(), tools, always };
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(())
     }
@@ -216,16 +241,11 @@ impl Gateway {
         &self,
         api: &HostApi,
         call_id: &str,
-        sink: Option<&dyn ProgressSink>,
+        call: &RelayedCall,
         sent: &Mutex<f64>,
     ) -> Infallible {
         let (mut questions, mut said) = (0, 0);
-        let report = |message: String| {
-            let Some(sink) = sink else { return };
-            let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-            *sent += 1.0;
-            sink.send(ProgressReport { progress: *sent, total: None, message, detail: None });
-        };
+        let report = |message: String| report(call, sent, message);
         let mut waits: Option<String> = None;
         loop {
             let news = tokio::select! {
@@ -239,6 +259,9 @@ impl Gateway {
                 }
                 Some(CallNews::Asks(id)) => {
                     questions += 1;
+                    if let Some(asked) = &call.asked {
+                        asked.send_replace(true);
+                    }
                     let message = waiting(&id, self.lang);
                     report(message.clone());
                     waits = Some(message);
@@ -248,35 +271,95 @@ impl Gateway {
         }
     }
 
+    /// Says again and again that no host is there, for as long as one is looked for.
+    async fn keep_alive(&self, call: &RelayedCall, sent: &Mutex<f64>) -> Infallible {
+        let text = Text::fixed("waiting for ChatOS to start", "等待 ChatOS 启动");
+        loop {
+            tokio::time::sleep(KEEP_ALIVE).await;
+            report(call, sent, text.get(self.lang).to_owned());
+        }
+    }
+
     fn find(&self, name: &str) -> Option<Name> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).names.get(name).cloned()
     }
 
     /// The connection as cards name it: its program, and where that works.
-    async fn client(&self, call: &RelayedCall, root: Option<&Path>) -> String {
-        let id = format!("cl_{}", call.session);
-        let key = (id.clone(), root.map(Path::to_owned));
-        let is_new = self.clients.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-        if is_new {
-            let (name, version) = &call.client;
-            let row = ClientRow {
-                id: id.clone(),
-                kind: "gateway".to_owned(),
-                name: if name.is_empty() { "MCP client".to_owned() } else { name.clone() },
-                version: version.clone(),
-                root: root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default(),
-                label: self.label.clone(),
-                process: Origin::here().map(|origin| (origin.pid, origin.pid_start)),
-                seen_at: chatos_store::now_ms(),
-            };
-            let beside = Arc::clone(self.line.beside());
-            let put =
-                tokio::task::spawn_blocking(move || beside.store()?.put_client(&row).map_err(Fault::from));
-            if let Ok(Err(fault)) = put.await {
-                tracing::warn!(%fault, "questions of this client do not name it");
+    async fn client(&self, of: &RelayedClient, roots: &[std::path::PathBuf]) -> String {
+        let id = format!("cl_{}", of.session);
+        let mut row = client::row(self.line.beside(), id.clone(), "gateway", (&of.name, &of.version));
+        let root = self.folder.of(roots);
+        row.root = root.map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
+        self.folder.from(roots).clone_into(&mut row.root_from);
+        row.label.clone_from(&self.label);
+        row.agent.clone_from(&self.agent);
+        self.clients.note(self.line.beside(), row).await;
+        id
+    }
+
+    /// Names like this one, at most three.
+    fn near(&self, name: &str) -> Vec<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left: Vec<&str> = known.names.keys().map(String::as_str).collect();
+        left.sort_unstable();
+        let mut near = Vec::new();
+        while near.len() < 3
+            && let Some(found) =
+                chatos_tool::validation::nearest(name, left.iter().copied()).map(str::to_owned)
+        {
+            left.retain(|each| *each != found);
+            near.push(found);
+        }
+        near
+    }
+
+    /// The tool a call means, with its arguments; the search is taken apart here, so that everything behind it sees the
+    /// tool itself. `Err` is what the client is told instead.
+    async fn meant(&self, call: &mut RelayedCall) -> Result<Name, Result<Value, Fault>> {
+        match search::unwrap(&call.tool, &call.arguments) {
+            None => self.named(&call.tool).await,
+            Some(Wrapped::Find) => {
+                Ok(Name { server: "chatos".to_owned(), tool: FIND_TOOLS.to_owned(), read_only: true })
+            }
+            Some(Wrapped::Wrong) => Err(Ok(failed(search::WRONG.get(self.lang)))),
+            Some(Wrapped::Call { tool, arguments, only_reads }) => {
+                let name = self.named(&tool).await.map_err(|told| match told {
+                    // The model named it, not the client: it can be told.
+                    Err(fault) if fault.class == ErrorCode::NotFound => {
+                        Ok(failed(fault.message.get(self.lang)))
+                    }
+                    told => told,
+                })?;
+                if only_reads && !name.read_only {
+                    return Err(Ok(failed(search::not_read_only(&tool).get(self.lang))));
+                }
+                call.arguments = arguments;
+                Ok(name)
             }
         }
-        id
+    }
+
+    async fn named(&self, tool: &str) -> Result<Name, Result<Value, Fault>> {
+        if self.find(tool).is_none() {
+            match self.list(Lang::En).await {
+                Err(fault) if fault.class == ErrorCode::Unavailable => {
+                    return Err(Ok(failed(fault.message.get(self.lang))));
+                }
+                listed => listed.map_err(Err)?,
+            }
+        }
+        self.find(tool).ok_or_else(|| {
+            let near = self.near(tool).join(", ");
+            let text = if near.is_empty() {
+                Text::new(format!("unknown tool `{tool}`"), format!("未知的工具 `{tool}`"))
+            } else {
+                Text::new(
+                    format!("unknown tool `{tool}`; near: {near}"),
+                    format!("未知的工具 `{tool}`；相近的有：{near}"),
+                )
+            };
+            Err(Fault::new(ErrorCode::NotFound, text))
+        })
     }
 
     /// Makes a call, over restarts of the host if need be. Nothing is done twice.
@@ -285,9 +368,13 @@ impl Gateway {
         let (sent_reports, mut held) = (Mutex::new(0.0), false);
         loop {
             // A call that waits for a person waits for the host too.
-            let Some(api) = self.line.host((!held).then_some(PATIENCE)).await else { return Err(away()) };
+            let found = tokio::select! {
+                found = self.line.host((!held).then_some(PATIENCE)) => found,
+                never = self.keep_alive(call, &sent_reports) => match never {},
+            };
+            let Some(api) = found else { return Err(away()) };
             let sent = api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
-            let told = self.pass_on(&api, &order.call_id, call.progress.as_deref(), &sent_reports);
+            let told = self.pass_on(&api, &order.call_id, call, &sent_reports);
             let ended = tokio::select! {
                 ended = sent => ended,
                 never = told => match never {},
@@ -372,6 +459,14 @@ fn above(meta: &Map<String, Value>) -> Option<(String, Option<String>)> {
     Some((id(32)?, id(16)))
 }
 
+/// Tells a client that wants to know; the numbers rise.
+fn report(call: &RelayedCall, sent: &Mutex<f64>, message: String) {
+    let Some(sink) = call.progress.as_deref() else { return };
+    let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+    *sent += 1.0;
+    sink.send(ProgressReport { progress: *sent, total: None, message, detail: None });
+}
+
 fn waiting(id: &str, lang: Lang) -> String {
     let short: String = id.chars().take(8).collect();
     match lang {
@@ -393,13 +488,19 @@ fn unknown_outcome(lang: Lang) -> Value {
 }
 
 impl Relay for Gateway {
-    fn tools(&self, lang: Lang) -> BoxFuture<'_, Result<Vec<Value>, Fault>> {
+    fn tools(&self, lang: Lang, client: RelayedClient) -> BoxFuture<'_, Result<Vec<Value>, Fault>> {
         Box::pin(async move {
-            let listed = self.list(lang).await;
+            // Seen before its first call.
+            let (listed, _) = tokio::join!(self.list(lang), self.client(&client, &[]));
             let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             match listed {
                 // What was there last, while no host is.
                 Err(fault) if fault.class != ErrorCode::Unavailable => Err(fault),
+                _ if self.mode.searches(&known.tools, &client.name) => {
+                    let mut short = known.always.clone();
+                    short.extend(search::definitions(lang));
+                    Ok(short)
+                }
                 _ => Ok(known.tools.clone()),
             }
         })
@@ -407,6 +508,14 @@ impl Relay for Gateway {
 
     fn passes_on(&self) -> bool {
         true
+    }
+
+    fn keeps_tasks(&self) -> bool {
+        true
+    }
+
+    fn holds(&self) -> Option<Duration> {
+        self.hold
     }
 
     fn instructions(&self) -> Option<String> {
@@ -458,25 +567,14 @@ impl Relay for Gateway {
         self.folder.asks_roots()
     }
 
-    fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>> {
+    fn call(&self, mut call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>> {
         Box::pin(async move {
-            if self.find(&call.tool).is_none() {
-                match self.list(Lang::En).await {
-                    Err(fault) if fault.class == ErrorCode::Unavailable => {
-                        return Ok(failed(fault.message.get(self.lang)));
-                    }
-                    listed => listed?,
-                }
-            }
-            let Some(name) = self.find(&call.tool) else {
-                let name = &call.tool;
-                return Err(Fault::new(
-                    ErrorCode::NotFound,
-                    Text::new(format!("unknown tool `{name}`"), format!("未知的工具 `{name}`")),
-                ));
+            let name = match self.meant(&mut call).await {
+                Ok(name) => name,
+                Err(told) => return told,
             };
             let root = self.folder.of(&call.roots);
-            let client = self.client(&call, root.as_deref()).await;
+            let client = self.client(&call.client, &call.roots).await;
             let order = Order::new(&name, &call, &self.agent, client, root.as_deref());
             let ended = tokio::select! {
                 ended = self.send(&order, &call) => ended,

@@ -10,7 +10,8 @@ use chatos_store::ClientRow;
 use chatos_tool::{Lang, Text, Trace};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Beside, Queue};
+use crate::line::PATIENCE;
+use crate::{Beside, Line, Queue, encode};
 
 /// Between two looks at the program that waits for us.
 const LOOK: Duration = Duration::from_millis(500);
@@ -18,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const LATE: Duration = Duration::from_secs(10);
 
 /// The program's session with us: the same each time.
-fn client(call: &Call) -> ClientRow {
+fn client(call: &Call, beside: &Beside) -> ClientRow {
     let name = format!("{}\0{}\0{}", call.program.word(), call.session, call.cwd.display());
     let digest = whole::sha256(name.as_bytes());
     ClientRow {
@@ -30,21 +31,30 @@ fn client(call: &Call) -> ClientRow {
         label: call.session.clone(),
         process: Origin::here().map(|origin| (origin.pid, origin.pid_start)),
         seen_at: chatos_store::now_ms(),
+        program: beside.program().unwrap_or_default(),
+        root_from: "hook".to_owned(),
+        ..ClientRow::default()
     }
 }
 
 /// Asks about a call and waits for the answer, until the program that started us is gone or `stop` is cancelled.
-/// An error: nobody could be asked.
+/// An error: nobody could be asked. `agent`: whose permissions profile counts before a person.
 pub async fn ask(
     call: &Call,
     beside: &Arc<Beside>,
     stop: &CancellationToken,
     wait: Duration,
+    agent: Option<&str>,
     lang: Lang,
 ) -> Result<Answer, Text> {
-    let client = client(call);
+    if let Some(agent) = agent
+        && let Some(refused) = refused(call, beside, agent, lang).await?
+    {
+        return Ok(Answer::Deny(refused));
+    }
+    let client = client(call, beside);
     let store = beside.store().map_err(|fault| fault.message)?;
-    store.put_client(&client).map_err(|error| Text::same(error.to_string()))?;
+    store.put_client(&client, chatos_inbox::clients::lives).map_err(|error| Text::same(error.to_string()))?;
     let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
     let question = call.question(&client.id, Some(wait_ms), lang).map_err(|unreadable| unreadable.0)?;
     let queue = Queue::new(Arc::clone(beside), Arc::new(Redactor::new()));
@@ -67,6 +77,26 @@ pub async fn ask(
         () = tokio::time::sleep(wait + LATE) => return withdrawn(&queue, &id, &owner, Withdraw::Expired, lang).await,
     };
     decided(call, &question, &queue, &id, &client, &verdict, lang).await
+}
+
+/// Why the permissions profile of an agent forbids a call; `None` leaves it to a person. What we have no tool for is
+/// always a person's.
+async fn refused(call: &Call, beside: &Arc<Beside>, agent: &str, lang: Lang) -> Result<Option<String>, Text> {
+    let Some((server, tool)) = call.like() else { return Ok(None) };
+    let path = format!("/api/v1/tools?agent={}&waitMs=0", encode(agent));
+    let listed =
+        Line::new(Arc::clone(beside)).get(&path, lang, PATIENCE).await.map_err(|fault| fault.message)?;
+    let granted = listed["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .any(|each| each["granted"] == true && each["tool"] == tool && each["server"] == server);
+    Ok((!granted).then(|| match lang {
+        Lang::En => format!(
+            "The permissions of the ChatOS agent {agent} do not allow this ({server}); nothing was done."
+        ),
+        Lang::Zh => format!("ChatOS 智能体 {agent} 的权限不允许此操作（{server}）；未执行任何操作。"),
+    }))
 }
 
 /// Ends when the program that started us is no more.

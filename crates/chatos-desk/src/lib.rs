@@ -6,6 +6,7 @@
 
 mod api;
 mod beside;
+mod client;
 mod editor;
 mod folder;
 mod gateway;
@@ -13,6 +14,7 @@ mod hook;
 mod line;
 mod passing;
 mod queue;
+mod search;
 mod subagents;
 
 pub use api::{CallNews, HostApi, call_news, encode, host_fault};
@@ -23,4 +25,5 @@ pub use gateway::{GATEWAY, Gateway};
 pub use hook::ask as ask_for_hook;
 pub use line::Line;
 pub use queue::Queue;
+pub use search::ListMode;
 pub use subagents::HostSubagents;

@@ -30,6 +30,9 @@ pub fn hello(version: &str) -> Value {
     })
 }
 
+/// Larger files are not compared for an editor.
+const DIFF_BYTES: u64 = 1 << 20;
+
 /// What a person sends: the text, and pictures beside it as the API takes them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Message {
@@ -74,8 +77,14 @@ pub fn update(event: &Value, root: &Path, page: &str, waiting: &str) -> Option<V
         "assistant_reasoning_delta" => Some(chunk("agent_thought_chunk", text("delta"))),
         "notice" => Some(chunk("agent_thought_chunk", text("message"))),
         "tool_call" => {
-            Some(tool_call(text("callId"), text("server"), text("tool"), text("args"), "in_progress", root))
+            let (server, tool, args) = (text("server"), text("tool"), text("args"));
+            let mut update = tool_call(text("callId"), server, tool, args, "in_progress", root);
+            if let Some(diff) = diff(server, tool, &update["rawInput"], root) {
+                update["content"] = json!([diff]);
+            }
+            Some(update)
         }
+        "usage" => usage(event),
         "tool_progress" => {
             let message = event["message"].as_str().filter(|message| !message.is_empty())?;
             Some(changed(text("callId"), "in_progress", message))
@@ -118,6 +127,83 @@ pub fn replay(message: &Value, root: &Path) -> Vec<Value> {
         "tool" => result(message).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// How full the model's window is, as the protocol has it.
+fn usage(event: &Value) -> Option<Value> {
+    let (used, size) = (event["context"]["used"].as_u64()?, event["context"]["window"].as_u64()?);
+    Some(json!({ "sessionUpdate": "usage_update", "used": used, "size": size }))
+}
+
+/// A file change as an editor draws it. Whole files are compared with what is on disk now, which is what was there
+/// before the call; an edit shows what it exchanges.
+fn diff(server: &str, tool: &str, arguments: &Value, root: &Path) -> Option<Value> {
+    if server != "code_writer" {
+        return None;
+    }
+    let path = root.join(arguments["path"].as_str()?);
+    let (old, new) = match tool {
+        "write_file" => {
+            let there = std::fs::metadata(&path).ok().filter(|meta| meta.is_file());
+            if there.as_ref().is_some_and(|meta| meta.len() > DIFF_BYTES) {
+                return None;
+            }
+            let old = there.map(|_| std::fs::read_to_string(&path)).transpose().ok()?;
+            (old, arguments["contents"].as_str()?)
+        }
+        "edit_file" => {
+            (Some(arguments["old_string"].as_str()?.to_owned()), arguments["new_string"].as_str()?)
+        }
+        _ => return None,
+    };
+    Some(json!({ "type": "diff", "path": path, "oldText": old, "newText": new }))
+}
+
+/// The tasks of a chat as the plan an editor shows, oldest first; it is replaced whole each time.
+pub fn plan(tasks: &[Value]) -> Value {
+    let entries = tasks.iter().rev().map(|task| {
+        let status = match task["status"].as_str().unwrap_or_default() {
+            "done" => "completed",
+            "doing" => "in_progress",
+            _ => "pending",
+        };
+        let priority = match task["priority"].as_str().unwrap_or_default() {
+            known @ ("high" | "low") => known,
+            _ => "medium",
+        };
+        json!({ "content": task["title"], "priority": priority, "status": status })
+    });
+    json!({ "sessionUpdate": "plan", "entries": entries.collect::<Vec<_>>() })
+}
+
+/// Stands for the model that the agent says.
+pub const AGENTS_MODEL: &str = "default";
+
+/// What a person may choose for a chat in the editor: who answers, and with which model. `as_agent` is the name of the
+/// choice that leaves the model to the agent.
+pub fn config_options(
+    agents: &[Value],
+    models: &[Value],
+    chat: &Value,
+    names: (&str, &str),
+    as_agent: &str,
+) -> Vec<Value> {
+    let choice = |row: &Value| json!({ "value": row["id"], "name": row["name"] });
+    let mut all = Vec::new();
+    let people: Vec<Value> = agents.iter().filter(|row| row["kind"] != "acp").map(choice).collect();
+    if people.iter().any(|agent| agent["value"] == chat["agentId"]) {
+        all.push(json!({
+            "id": "agent", "name": names.0, "type": "select", "currentValue": chat["agentId"], "options": people,
+        }));
+    }
+    let mut known = vec![json!({ "value": AGENTS_MODEL, "name": as_agent })];
+    known.extend(models.iter().map(choice));
+    let current = chat["modelId"].as_str().filter(|id| known.iter().any(|model| model["value"] == *id));
+    all.push(json!({
+        "id": "model", "name": names.1, "category": "model", "type": "select",
+        "currentValue": current.unwrap_or(AGENTS_MODEL), "options": known,
+    }));
+    all
 }
 
 fn chunk(kind: &str, text: &str) -> Value {
@@ -209,6 +295,55 @@ mod tests {
         assert_eq!((&update["kind"], &update["locations"][0]["path"]), (&json!("edit"), &json!("/p/a.rs")));
         let odd = json!({ "type": "tool_call", "callId": "c", "server": "x", "tool": "y", "args": "{\"cut" });
         assert_eq!(super::update(&odd, Path::new("/p"), "", "").unwrap()["rawInput"], "{\"cut");
+    }
+
+    #[test]
+    fn changes_tasks_windows_and_choices_are_in_the_protocols_words() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("a.rs"), "old\n").unwrap();
+        let call = |tool: &str, args: Value| {
+            let event = json!({
+                "type": "tool_call", "callId": "c", "server": "code_writer", "tool": tool, "args": args.to_string(),
+            });
+            update(&event, place.path(), "", "").unwrap()["content"][0].clone()
+        };
+        let written = call("write_file", json!({ "path": "a.rs", "contents": "new\n" }));
+        assert_eq!((&written["oldText"], &written["newText"]), (&json!("old\n"), &json!("new\n")));
+        assert_eq!(written["path"], json!(place.path().join("a.rs")));
+        let made = call("write_file", json!({ "path": "b.rs", "contents": "x" }));
+        assert_eq!(made["oldText"], Value::Null);
+        let edited = call("edit_file", json!({ "path": "a.rs", "old_string": "o", "new_string": "n" }));
+        assert_eq!((&edited["oldText"], &edited["newText"]), (&json!("o"), &json!("n")));
+        assert_eq!(call("delete_file", json!({ "path": "a.rs" })), Value::Null);
+
+        let used = json!({ "type": "usage", "context": { "used": 10, "window": 100 } });
+        assert_eq!(update(&used, place.path(), "", "").unwrap()["size"], 100);
+        assert_eq!(
+            update(&json!({ "type": "usage" }), place.path(), "", ""),
+            None,
+            "nobody knows the window"
+        );
+
+        let tasks = [
+            json!({ "title": "second", "status": "blocked", "priority": "high" }),
+            json!({ "title": "first", "status": "doing" }),
+        ];
+        let plan = plan(&tasks);
+        assert_eq!(
+            plan["entries"][0],
+            json!({ "content": "first", "priority": "medium", "status": "in_progress" })
+        );
+        assert_eq!(plan["entries"][1]["status"], "pending");
+
+        let agents =
+            [json!({ "id": "a1", "name": "Ann" }), json!({ "id": "a2", "name": "codex", "kind": "acp" })];
+        let models = [json!({ "id": "m1", "name": "M" })];
+        let chat = json!({ "agentId": "a1", "modelId": "m1" });
+        let options = config_options(&agents, &models, &chat, ("Agent", "Model"), "As the agent says");
+        assert_eq!(options[0]["options"].as_array().unwrap().len(), 1);
+        assert_eq!((&options[1]["currentValue"], &options[1]["category"]), (&json!("m1"), &json!("model")));
+        let gone = json!({ "agentId": "a1", "modelId": "gone" });
+        assert_eq!(config_options(&agents, &models, &gone, ("", ""), "")[1]["currentValue"], AGENTS_MODEL);
     }
 
     #[test]

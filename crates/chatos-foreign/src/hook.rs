@@ -87,6 +87,11 @@ impl Call {
         Ok(Self { program, event, tool, input, cwd, session })
     }
 
+    /// The tool of ours that does what this call does, as server and tool.
+    pub fn like(&self) -> Option<(&'static str, &'static str)> {
+        tools::like(self.program, &self.tool)
+    }
+
     /// Whether a person is asked at all. Tools that only read are left to the program, and so are those of our own
     /// gateway, which asks itself, and what is a question of the program already.
     pub fn is_asked(&self, only: &[String]) -> bool {

@@ -158,8 +158,14 @@ pub fn remove(text: &str, path: &[Step]) -> Result<String, Broken> {
     reader.blank()?;
     let comma_after = text[reader.at..].starts_with(',').then_some(reader.at + 1);
     let (from, to) = match (index.checked_sub(1).and_then(|before| spans.get(before)), comma_after) {
-        // With the comma before it: from the end of what stands there.
-        (Some(before), None) => (before.1, found.end),
+        // With the comma before it; comments between the two stay.
+        (Some(before), None) => {
+            let mut gap = Reader { text, at: before.1 };
+            gap.blank()?;
+            let behind = gap.at + usize::from(text[gap.at..].starts_with(','));
+            let kept = text[behind..start].trim_end();
+            return Ok(joined(&format!("{}{kept}", &text[..gap.at]), !kept.is_empty(), &text[found.end..]));
+        }
         (Some(before), Some(after)) => {
             // The comma before stays for what follows; ours goes with it.
             let mut gap = Reader { text, at: before.1 };
@@ -176,10 +182,19 @@ pub fn remove(text: &str, path: &[Step]) -> Result<String, Broken> {
         (None, None) => {
             let lead = text[at.start + 1..start].trim_end().len();
             let tail = text[found.end..at.end - 1].len() - text[found.end..at.end - 1].trim_start().len();
+            if lead > 0 {
+                return Ok(joined(&text[..at.start + 1 + lead], true, &text[found.end..]));
+            }
             (at.start + 1 + lead, found.end + tail)
         }
     };
     Ok(format!("{}{}", &text[..from], &text[to..]))
+}
+
+/// What is left of a text, on lines of their own where a comment stands before the gap: it must not swallow the rest.
+fn joined(before: &str, comment: bool, after: &str) -> String {
+    let ends_line = after.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+    format!("{before}{}{after}", if comment && !ends_line { "\n" } else { "" })
 }
 
 fn child<'a>(node: &'a Node, step: &Step) -> Option<(usize, &'a Node)> {

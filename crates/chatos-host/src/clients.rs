@@ -51,6 +51,12 @@ impl Starter {
         None
     }
 
+    /// Its executable, or what an interpreter runs.
+    pub fn program(&self) -> Option<String> {
+        let (path, script) = self.program.as_ref()?;
+        if script.is_empty() { path.to_str().map(str::to_owned) } else { Some(script.clone()) }
+    }
+
     /// The program under the name it gives itself.
     pub fn key(&self, name: &str) -> Option<ClientKey> {
         let (path, script) = self.program.as_ref()?;

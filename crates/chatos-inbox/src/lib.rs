@@ -6,6 +6,7 @@
 
 mod bulk;
 mod card;
+pub mod clients;
 mod doctor;
 mod drafts;
 mod fault;

@@ -60,8 +60,8 @@ pub use layer::{Batch, CallRequest, Layer, LayerParts, Reply, UnknownTool};
 pub use log::{ToolLog, Warn};
 pub use lsp_settings::LspSettings;
 pub use mcp::{
-    Ended, Endpoint, EndpointOptions, Gate, HttpListener, Relay, RelayedCall, RelayedList, serve_http,
-    serve_stdio,
+    Ended, Endpoint, EndpointOptions, Gate, HttpListener, Relay, RelayedCall, RelayedClient, RelayedList,
+    serve_http, serve_stdio,
 };
 pub use observer::{CallEvent, Nobody, Observer};
 pub use person::{

@@ -16,6 +16,7 @@ mod relay;
 mod request_state;
 mod roots;
 mod stdio;
+mod tasks;
 mod wire;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::server::Server;
 use request_state::StateSeal;
 
 pub use http::{Gate, HttpListener, serve_http};
-pub use relay::{Relay, RelayedCall, RelayedList};
+pub use relay::{Relay, RelayedCall, RelayedClient, RelayedList};
 pub use stdio::{Ended, serve_stdio};
 
 /// A server as clients see it.
@@ -44,6 +45,7 @@ pub struct Endpoint {
     seal: StateSeal,
     features: Features,
     relay: Option<Arc<dyn Relay>>,
+    tasks: tasks::Tasks,
     // Counts changes of the list of tools: definitions are built once per revision.
     list: watch::Sender<u64>,
     // Connections tell their clients.
@@ -80,6 +82,7 @@ impl Endpoint {
             seal: StateSeal::new(),
             features: Features::default(),
             relay: None,
+            tasks: tasks::Tasks::default(),
             list: watch::channel(0).0,
             changes: broadcast::channel(CHANGES).0,
         }
@@ -118,6 +121,7 @@ impl Endpoint {
             prompts: passed_on || self.features.prompts.is_some(),
             completions: passed_on || self.features.completions.is_some(),
             logging: self.features.logging,
+            tasks: self.relay.as_ref().is_some_and(|relay| relay.keeps_tasks()),
         }
     }
 

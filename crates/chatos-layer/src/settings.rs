@@ -92,6 +92,10 @@ pub struct ToolSettings {
     pub task_key_days: u32,
     /// `journalDedupeTtlDays`.
     pub journal_key_days: u32,
+    /// `gatewayTaskTtlHours`.
+    pub gateway_task_ttl: Duration,
+    /// `gatewayTools`.
+    pub gateway_tools: String,
     /// `filesystem…`.
     pub files: FileSettings,
     /// `shell…`.
@@ -177,6 +181,8 @@ impl ToolSettings {
             confirm_sub_tasks: settings.bool("confirmSubTaskCreate"),
             task_key_days: days("taskDedupeTtlDays"),
             journal_key_days: days("journalDedupeTtlDays"),
+            gateway_task_ttl: Duration::from_secs(number("gatewayTaskTtlHours") * 3_600),
+            gateway_tools: settings.text("gatewayTools").to_string(),
             files: FileSettings {
                 max_file_bytes: number("filesystemMaxFileBytes"),
                 max_write_bytes: number("filesystemMaxWriteBytes"),
@@ -211,6 +217,8 @@ impl Default for ToolSettings {
             confirm_sub_tasks: false,
             task_key_days: 7,
             journal_key_days: 30,
+            gateway_task_ttl: Duration::from_secs(168 * 3_600),
+            gateway_tools: "auto".to_owned(),
             files: FileSettings::default(),
             shell: ShellSettings::default(),
             lsp: LspSettings::default(),

@@ -1,6 +1,6 @@
 //! Programs that ask or call through us, one row per session of theirs (other-agents §2.1).
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Value, json};
 
 use crate::db::Store;
@@ -28,6 +28,29 @@ pub struct ClientRow {
     /// The process that talks to us, with its start time.
     pub process: Option<(u32, u64)>,
     pub seen_at: i64,
+    /// When it was first seen; the store keeps it.
+    pub first_at: i64,
+    /// Whose tools it uses: id or name of an agent; empty for a program with its own tools.
+    pub agent: String,
+    /// The executable, or what an interpreter runs; empty where that cannot be told.
+    pub program: String,
+    /// `flag`, `roots`, `cwd`, `acp`, `hook` or `none`.
+    pub root_from: String,
+    /// Tells apart programs of one name in one folder; the store gives it, from 1.
+    pub number: u32,
+    /// It said no name: the one that is shown is that of its process.
+    pub unconfirmed: bool,
+}
+
+/// A question of a program's session, as it was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientQuestionRow {
+    pub request_id: String,
+    /// As the log has it, JSON.
+    pub entry: String,
+    pub answer: Option<String>,
+    pub created_at: i64,
+    pub answered_at: Option<i64>,
 }
 
 impl ClientRow {
@@ -38,6 +61,7 @@ impl ClientRow {
         json!({
             "id": self.id, "kind": self.kind, "name": self.name, "version": text(&self.version),
             "label": text(&self.label), "root": text(&self.root), "project": text(project),
+            "number": self.number.max(1), "unconfirmed": self.unconfirmed,
         })
     }
 }
@@ -52,11 +76,16 @@ pub fn clean_client_text(text: &str, chars: usize) -> String {
     text.trim().to_owned()
 }
 
-const COLUMNS: &str = "id, kind, name, version, root, label, pid, pid_start, seen_at";
+const COLUMNS: &str = "id, kind, name, version, root, label, pid, pid_start, seen_at, \
+                       first_at, agent, program, root_from, number, unconfirmed";
+
+/// How long the number of a session stays taken that has no process between its questions, as hooks do.
+const NUMBER_KEPT_MS: i64 = 12 * 3_600_000;
 
 impl Store {
-    /// Notes a program's session; the same id again renews it. Texts are cleaned and cut.
-    pub fn put_client(&self, row: &ClientRow) -> Result<(), StoreError> {
+    /// Notes a program's session; the same id again renews it. Texts are cleaned and cut. `lives` says whether the
+    /// process with this pid and start time is still there: the number of one that is gone is free again.
+    pub fn put_client(&self, row: &ClientRow, lives: fn(u32, u64) -> bool) -> Result<(), StoreError> {
         let mut row = row.clone();
         row.name = clean_client_text(&row.name, NAME_CHARS);
         row.version = clean_client_text(&row.version, NAME_CHARS);
@@ -65,10 +94,13 @@ impl Store {
             connection
                 .prepare_cached("DELETE FROM clients WHERE seen_at < ?1")?
                 .execute([row.seen_at - KEPT_MS])?;
-            let sql = "INSERT INTO clients (id, kind, name, version, root, label, pid, pid_start, seen_at)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            let number = free_number(connection, &row, lives)?;
+            let sql = "INSERT INTO clients (id, kind, name, version, root, label, pid, pid_start, seen_at,
+                         first_at, agent, program, root_from, number, unconfirmed)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14)
                        ON CONFLICT (id) DO UPDATE SET kind = ?2, name = ?3, version = ?4, root = ?5, label = ?6,
-                         pid = ?7, pid_start = ?8, seen_at = ?9";
+                         pid = ?7, pid_start = ?8, seen_at = ?9, agent = ?10, program = ?11, root_from = ?12,
+                         number = ?13, unconfirmed = ?14";
             let (pid, start) = row.process.unzip();
             connection.prepare_cached(sql)?.execute(params![
                 row.id,
@@ -79,9 +111,54 @@ impl Store {
                 row.label,
                 pid,
                 start.map(|start| start as i64),
-                row.seen_at
+                row.seen_at,
+                row.agent,
+                row.program,
+                row.root_from,
+                number,
+                row.unconfirmed,
             ])?;
             Ok(())
+        })
+    }
+
+    /// Forgets a session; what it asked stays. Says whether there was one.
+    pub fn forget_client_session(&self, id: &str) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |connection| {
+            Ok(connection.prepare_cached("DELETE FROM clients WHERE id = ?1")?.execute([id])? > 0)
+        })
+    }
+
+    /// Open questions by session.
+    pub fn open_client_questions(&self) -> Result<std::collections::HashMap<String, u32>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT entry ->> '$.chatos.sessionId' AS session, COUNT(*) FROM prompt_records
+                       WHERE answered_at IS NULL AND session IS NOT NULL GROUP BY session";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The last questions of a session, newest first.
+    pub fn client_questions(&self, id: &str, most: usize) -> Result<Vec<ClientQuestionRow>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |connection| {
+            let sql = "SELECT request_id, entry, answer, created_at, answered_at FROM prompt_records
+                       WHERE entry ->> '$.chatos.sessionId' = ?1
+                       ORDER BY created_at DESC, request_id DESC LIMIT ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map(params![id, most as i64], |row| {
+                Ok(ClientQuestionRow {
+                    request_id: row.get(0)?,
+                    entry: row.get(1)?,
+                    answer: row.get(2)?,
+                    created_at: row.get(3)?,
+                    answered_at: row.get(4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
         })
     }
 
@@ -105,6 +182,26 @@ impl Store {
     }
 }
 
+/// The number a session has, else the smallest that no other one of its name and folder uses.
+fn free_number(
+    connection: &Connection,
+    row: &ClientRow,
+    lives: fn(u32, u64) -> bool,
+) -> Result<u32, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM clients WHERE name = ?1 AND root = ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let others = statement.query_map([&row.name, &row.root], read)?.collect::<Result<Vec<_>, _>>()?;
+    if let Some(own) = others.iter().find(|other| other.id == row.id) {
+        return Ok(own.number);
+    }
+    let taken = |other: &ClientRow| {
+        let recent = other.kind == "hook" && other.seen_at > row.seen_at - NUMBER_KEPT_MS;
+        recent || other.process.is_some_and(|(pid, start)| lives(pid, start))
+    };
+    let taken: Vec<u32> = others.iter().filter(|other| taken(other)).map(|other| other.number).collect();
+    Ok((1..).find(|number| !taken.contains(number)).unwrap_or(1))
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<ClientRow> {
     let pid: Option<u32> = row.get(6)?;
     let start: Option<i64> = row.get(7)?;
@@ -117,6 +214,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ClientRow> {
         label: row.get(5)?,
         process: pid.zip(start.map(|start| start as u64)),
         seen_at: row.get(8)?,
+        first_at: row.get(9)?,
+        agent: row.get(10)?,
+        program: row.get(11)?,
+        root_from: row.get(12)?,
+        number: row.get(13)?,
+        unconfirmed: row.get(14)?,
     })
 }
 
@@ -132,5 +235,35 @@ mod tests {
             ClientRow { name: "Claude Code".into(), root: "/home/x/shop/".into(), ..ClientRow::default() };
         assert_eq!(row.view()["project"], "shop");
         assert_eq!(ClientRow::default().view()["project"], Value::Null);
+    }
+    #[test]
+    fn programs_of_one_name_in_one_folder_are_numbered_and_a_free_number_is_used_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(crate::db::tests::options(dir.path())).unwrap();
+        // Odd processes are gone.
+        let lives = |pid: u32, _: u64| pid.is_multiple_of(2);
+        let put = |id: &str, root: &str, pid: u32, seen_at: i64| {
+            let row = ClientRow {
+                id: id.to_owned(),
+                kind: "gateway".to_owned(),
+                name: "codex".to_owned(),
+                root: root.to_owned(),
+                process: Some((pid, 1)),
+                seen_at,
+                ..ClientRow::default()
+            };
+            store.put_client(&row, lives).unwrap();
+            let row = store.client(id).unwrap().unwrap();
+            (row.number, row.first_at, row.seen_at)
+        };
+        assert_eq!(put("cl_a", "/p", 2, 10), (1, 10, 10));
+        assert_eq!(put("cl_b", "/p", 4, 20), (2, 20, 20));
+        assert_eq!(put("cl_c", "/q", 6, 30), (1, 30, 30), "another folder");
+        assert_eq!(put("cl_a", "/p", 2, 40), (1, 10, 40), "the same one again");
+        assert_eq!(put("cl_b", "/p", 5, 50).0, 2);
+        assert_eq!(put("cl_d", "/p", 8, 60).0, 2, "its process is gone");
+        assert!(
+            store.forget_client_session("cl_d").unwrap() && !store.forget_client_session("cl_d").unwrap()
+        );
     }
 }

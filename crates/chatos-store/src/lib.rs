@@ -74,7 +74,7 @@ pub use capability_grants::CapabilityGrantRow;
 pub use change_history::{ChangeContent, ChangeFilter, ContentState, MOST_CHANGES_AT_ONCE, RecordedChange};
 pub use check::{CheckDepth, CheckFinding};
 pub use client_grants::{ClientGrantRow, ClientKey};
-pub use clients::{ClientRow, clean_client_text};
+pub use clients::{ClientQuestionRow, ClientRow, clean_client_text};
 pub use context_marks::ContextMark;
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};

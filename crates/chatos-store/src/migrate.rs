@@ -60,6 +60,11 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0028_answer_tokens.sql"),
     },
     Migration { version: 31, name: "environment", sql: include_str!("migrations/0031_environment.sql") },
+    Migration {
+        version: 33,
+        name: "client_records",
+        sql: include_str!("migrations/0033_client_records.sql"),
+    },
 ];
 
 /// The schema this binary reads and writes.

@@ -458,6 +458,12 @@ pub struct PromptClient {
     pub root: Option<String>,
     /// The last part of that folder.
     pub project: Option<String>,
+    /// Tells apart programs of one name in one folder, from 1.
+    #[serde(default)]
+    pub number: Option<u32>,
+    /// It said no name; this is that of its process.
+    #[serde(default)]
+    pub unconfirmed: bool,
 }
 
 /// Who asked.

@@ -217,6 +217,9 @@ pub struct ToolsetView {
     pub granted: bool,
     /// A person is asked before each call.
     pub ask: bool,
+    /// It changes nothing, and its word for that counts.
+    #[serde(default)]
+    pub read_only: bool,
     /// Why it is not granted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,

@@ -5,6 +5,8 @@ import type {
   AcpInput,
   Agent,
   AgentInput,
+  ClientDetail,
+  ClientSession,
   Explanation,
   GiveInput,
   Given,
@@ -39,6 +41,19 @@ export class AgentsApi {
 
   addOther(input: AcpInput): Promise<Agent> {
     return this.http.post(`${V1}/acp/agents`, input);
+  }
+
+  /** Sessions of other programs that ask or call through this host. */
+  programs(): Promise<{ sessions: ClientSession[] }> {
+    return this.http.get(`${V1}/clients`);
+  }
+
+  program(id: string): Promise<ClientDetail> {
+    return this.http.get(at('clients', id));
+  }
+
+  forgetProgram(id: string): Promise<unknown> {
+    return this.http.post(`${V1}/clients/forget`, { id });
   }
 
   changeAgent(id: string, input: AgentInput): Promise<Agent> {

@@ -54,6 +54,11 @@ export type GiveInput = components['schemas']['GiveInput'];
 /** What giving it changed, or would change. */
 export type Given = components['schemas']['Given'];
 
+/** A session of another program with us. */
+export type ClientSession = components['schemas']['ClientSession'];
+/** One of them with what it may use, asked and called last. */
+export type ClientDetail = components['schemas']['ClientDetail'];
+
 /** A sign-in that was begun: where the person goes, and what is asked for there. */
 export type SignInStart = components['schemas']['SignInStart'];
 

@@ -5,8 +5,13 @@ use clap::Subcommand;
 /// `chatos clients …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Clients {
-    /// List programs that have asked through ChatOS, and what they can do
+    /// List programs that have asked or called through ChatOS, and what they can do
     List,
+    /// Show one of them: what it may use, asked and called last
+    Show {
+        /// ID from the list; the beginning is enough
+        id: String,
+    },
     /// Let a program approve its own actions; with --project, only in that folder
     Allow {
         /// Name it gives itself
@@ -17,7 +22,7 @@ pub(crate) enum Clients {
     },
     /// Forget a program and what it was allowed
     Forget {
-        /// Program ID, or the name it gives itself
+        /// ID of a program or of one of its sessions, or the name it gives itself
         id: String,
     },
 }

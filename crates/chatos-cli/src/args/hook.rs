@@ -39,6 +39,9 @@ pub(crate) struct Hook {
     /// Ask only about tools with this name, `*` for any text; repeatable
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<String>,
+    /// Agent whose permissions profile counts first: what it may not do is refused without a question
+    #[arg(long, value_name = "A")]
+    pub(crate) agent: Option<String>,
     /// If ChatOS can't ask: let the program ask itself (own), or refuse (deny)
     #[arg(long, value_name = "WHAT", default_value = "own")]
     pub(crate) on_failure: OnFailure,

@@ -76,9 +76,19 @@ pub(crate) struct Gateway {
     /// Project folder [default: what the client says, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// Which tools clients are told of: all, a short list with a search, or auto [default: the setting gatewayTools]
+    #[arg(long, value_name = "WORD")]
+    pub(crate) tools: Option<ListWord>,
     /// What to call this session on cards
     #[arg(long, value_name = "TEXT")]
     pub(crate) session: Option<String>,
+    /// For clients with a short time limit: answer after this time that a person has to answer first; the model gets
+    /// the result with the tool chatos_wait
+    #[arg(long, value_name = "TIME", value_parser = chatos_terminal::args::parse_time)]
+    pub(crate) hold: Option<std::time::Duration>,
+    /// Start a host if none is running; it goes on when the client is gone
+    #[arg(long)]
+    pub(crate) serve: bool,
     /// Print the configuration to paste into a client, and exit
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<ConfigClient>,
@@ -100,6 +110,14 @@ pub(crate) struct Gateway {
     /// With --http: file with the token [env: CHATOS_MCP_TOKEN]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
+}
+
+/// Which tools clients are told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListWord {
+    Auto,
+    All,
+    Search,
 }
 
 impl Gateway {

@@ -39,12 +39,9 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A host of its own session: it outlives the editor.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the host that an editor's chats live in; nobody else starts it"
-)]
-fn start_host(beside: &Beside) {
+/// A host of its own session: it outlives the program that needed it.
+#[expect(clippy::disallowed_methods, reason = "the host that other programs need; nobody else starts it")]
+pub(crate) fn start_host(beside: &Beside) {
     use std::os::unix::process::CommandExt;
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = std::process::Command::new(program);

@@ -1,5 +1,5 @@
-//! `chatos clients`: which programs may approve their own actions. Only a person says so, by typing the name;
-//! a script has to say which executable it means.
+//! `chatos clients`: which programs are there, and which may approve their own actions. Only a person says so, by
+//! typing the name; a script has to say which executable it means.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -30,6 +30,18 @@ pub(crate) fn run(
                     output.json_line(&list);
                 } else {
                     print(output, &list);
+                }
+            }
+            Clients::Show { id } => {
+                let list = api.get_json("/api/v1/clients", output.lang).await?;
+                let id = whole_id(&list, &id)?;
+                let shown = api
+                    .get_json(&format!("/api/v1/clients/{}", chatos_desk::encode(&id)), output.lang)
+                    .await?;
+                if output.json {
+                    output.json_line(&shown);
+                } else {
+                    print_one(output, &shown);
                 }
             }
             Clients::Allow { name, program } => {
@@ -97,9 +109,107 @@ fn is_meant(output: &Output, name: &str) -> Result<bool, Fault> {
     Ok(typed.trim() == name)
 }
 
+/// The one session whose id begins so.
+fn whole_id(list: &Value, wanted: &str) -> Result<String, Fault> {
+    let ids = list["sessions"].as_array().into_iter().flatten().filter_map(|each| each["id"].as_str());
+    let mut fitting =
+        ids.filter(|id| id.starts_with(wanted) || id.trim_start_matches("cl_").starts_with(wanted));
+    match (fitting.next(), fitting.next()) {
+        (Some(id), None) => Ok(id.to_owned()),
+        (Some(_), Some(_)) => Err(Fault::new(
+            ErrorCode::Conflict,
+            Text::new(
+                format!("several programs begin with `{wanted}`"),
+                format!("有多个程序以 `{wanted}` 开头"),
+            ),
+        )
+        .code("several_clients")
+        .hint(Text::fixed("give more of the ID", "请给出更长的 ID"))),
+        // The host says that there is none.
+        (None, _) => Ok(wanted.to_owned()),
+    }
+}
+
+/// `codex 2 · shop`.
+fn title(session: &Value) -> String {
+    let text = |key: &str| visible(session[key].as_str().unwrap_or_default());
+    let number = session["number"].as_u64().filter(|number| *number > 1);
+    let name = number.map_or_else(|| text("name"), |number| format!("{} {number}", text("name")));
+    if session["project"].is_string() { format!("{name} · {}", text("project")) } else { name }
+}
+
+fn print_session(output: &Output, session: &Value) {
+    let text = |key: &str| visible(session[key].as_str().unwrap_or_default());
+    let kind = match (session["kind"].as_str().unwrap_or_default(), output.lang) {
+        ("gateway", Lang::En) => "gateway",
+        ("gateway", Lang::Zh) => "网关",
+        ("hook", Lang::En) => "hook",
+        ("hook", Lang::Zh) => "钩子",
+        ("acp_editor", Lang::En) => "editor",
+        ("acp_editor", Lang::Zh) => "编辑器",
+        (_, Lang::En) => "agent",
+        (_, Lang::Zh) => "智能体",
+    };
+    let (connected, paint) = match (session["connected"] == true, output.lang) {
+        (true, Lang::En) => ("connected", Paint::Good),
+        (true, Lang::Zh) => ("已连接", Paint::Good),
+        (false, Lang::En) => ("not connected", Paint::Dim),
+        (false, Lang::Zh) => ("未连接", Paint::Dim),
+    };
+    let waiting = session["waiting"].as_u64().unwrap_or(0);
+    let mut line = format!("{}  {kind}  {}", title(session), output.paint(paint, connected));
+    if waiting > 0 {
+        let waits = match output.lang {
+            Lang::En => format!("{waiting} waiting"),
+            Lang::Zh => format!("{waiting} 个待回答"),
+        };
+        line.push_str(&format!("  {}", output.paint(Paint::Bad, &waits)));
+    }
+    output.line(&line);
+    let below = [text("id"), text("version"), text("seenAt"), text("root")];
+    let below: Vec<String> = below.into_iter().filter(|part| !part.is_empty()).collect();
+    output.line(&format!("    {}", output.paint(Paint::Dim, &below.join("  "))));
+}
+
+fn print_one(output: &Output, shown: &Value) {
+    print_session(output, &shown["session"]);
+    let rows = |key: &str| shown[key].as_array().cloned().unwrap_or_default();
+    let text = |row: &Value, key: &str| visible(row[key].as_str().unwrap_or_default());
+    let head = |en: &'static str, zh: &'static str| output.say(&Text::fixed(en, zh));
+    if !rows("uses").is_empty() {
+        head("it may use:", "可使用：");
+    }
+    for each in rows("uses") {
+        output.line(&format!("    {} ({})", text(&each, "server"), each["tools"]));
+    }
+    if !rows("questions").is_empty() {
+        head("it asked:", "提出过的问题：");
+    }
+    for each in rows("questions") {
+        let status = if each["status"].is_string() {
+            text(&each, "status")
+        } else {
+            Text::fixed("open", "待回答").get(output.lang).to_owned()
+        };
+        let id: String = text(&each, "requestId").chars().take(8).collect();
+        output.line(&format!("    {}  {status}  {id}  {}", text(&each, "askedAt"), text(&each, "title")));
+    }
+    if !rows("calls").is_empty() {
+        head("it called:", "发起过的调用：");
+    }
+    for each in rows("calls") {
+        let (at, status) = (text(&each, "at"), text(&each, "status"));
+        output.line(&format!("    {at}  {status}  {} / {}", text(&each, "server"), text(&each, "tool")));
+    }
+}
+
 fn print(output: &Output, list: &Value) {
+    let sessions = list["sessions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for session in sessions {
+        print_session(output, session);
+    }
     let items = list["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if items.is_empty() {
+    if items.is_empty() && sessions.is_empty() {
         output.say(&Text::fixed("no program has asked yet", "还没有程序提出过请求"));
     }
     for item in items {

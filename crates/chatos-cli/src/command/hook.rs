@@ -107,7 +107,8 @@ fn asked(
     let runtime = runtime.map_err(|error| Text::same(error.to_string()))?;
     let answer = runtime.block_on(async {
         let stop = watch_signals().map_err(|fault| fault.message)?;
-        chatos_desk::ask_for_hook(&call, &beside, &stop, options.wait, lang).await
+        let agent = options.agent.as_deref();
+        chatos_desk::ask_for_hook(&call, &beside, &stop, options.wait, agent, lang).await
     });
     runtime.shutdown_timeout(Duration::from_millis(200));
     beside.close();

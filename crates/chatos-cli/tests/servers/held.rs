@@ -45,10 +45,15 @@ impl Desk {
     }
 
     fn client(&self, era: McpEra) -> McpClient {
-        let mut command =
-            self.sandbox.command(&["gateway", "--agent", self.agent.as_str(), "--session", "night shift"]);
+        self.client_with(era, &[], json!({}))
+    }
+
+    fn client_with(&self, era: McpEra, more: &[&str], capabilities: Value) -> McpClient {
+        let mut args = vec!["gateway", "--agent", self.agent.as_str(), "--session", "night shift"];
+        args.extend(more);
+        let mut command = self.sandbox.command(&args);
         command.current_dir(self.sandbox.root().join("project"));
-        McpClient::connect(command, era, json!({})).0
+        McpClient::connect(command, era, capabilities).0
     }
 
     fn written(&self) -> Option<String> {
@@ -122,6 +127,152 @@ fn a_held_call_names_its_program_and_outlives_the_host() {
         let all = desk.host.ask("GET", "/api/v1/prompts?view=all", None).json();
         assert_eq!(all["items"].as_array().unwrap().len(), 1, "{all}");
     }
+}
+
+#[test]
+fn a_client_that_knows_tasks_gets_one_and_its_result_after_a_restart_of_the_host() {
+    let desk = Desk::start();
+    let knows = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let mut client = desk.client_with(McpEra::Modern, &[], knows);
+    let call = write(&mut client);
+    let task = client.answer(call);
+    assert_eq!((&task["resultType"], &task["status"]), (&json!("task"), &json!("working")), "{task}");
+    assert_eq!(task["ttlMs"], 168 * 3_600_000_u64, "{task}");
+    let get = |client: &mut McpClient| client.request("tasks/get", json!({ "taskId": task["taskId"] }));
+    assert_eq!(get(&mut client)["status"], "working");
+    let item = question(&desk.host);
+    let Desk { sandbox, host, agent } = desk;
+    host.kill();
+    let desk = Desk { host: Desk::serve(&sandbox), sandbox, agent };
+    let again = question(&desk.host);
+    assert_eq!(again["requestId"], item["requestId"]);
+    assert_eq!(answer(&desk.host, &again, &json!({ "status": "ok" })), 200);
+    let done = eventually("the task is over", || {
+        let now = get(&mut client);
+        (now["status"] != "working").then_some(now)
+    });
+    assert_eq!((&done["status"], &done["result"]["isError"]), (&json!("completed"), &json!(false)), "{done}");
+    assert_eq!(desk.written().as_deref(), Some("x\n"));
+
+    // Another one is withdrawn: its question is closed, nothing is written.
+    std::fs::remove_file(desk.sandbox.root().join("project/a.txt")).unwrap();
+    let call = write(&mut client);
+    let task = client.answer(call)["taskId"].clone();
+    question(&desk.host);
+    client.request("tasks/cancel", json!({ "taskId": task }));
+    assert_eq!(client.request("tasks/get", json!({ "taskId": task }))["status"], "cancelled");
+    eventually("the question is closed", || open(&desk.host).is_empty().then_some(()));
+    assert_eq!(desk.written(), None);
+    let other = client.begin("tasks/get", json!({ "taskId": "nobody's" }));
+    assert_eq!(client.reply(other)["error"]["code"], -32_602);
+}
+
+#[test]
+fn a_client_without_patience_has_its_model_wait() {
+    let desk = Desk::start();
+    let mut client = desk.client_with(McpEra::Legacy, &["--hold", "1s"], json!({}));
+    let call = write(&mut client);
+    let told = client.answer(call);
+    let text = told["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("needs_input") && told["isError"] == false, "{told}");
+    let id = text.split('"').nth(3).unwrap().to_owned();
+    let waits = client.call("chatos_wait", json!({ "call": id }));
+    assert!(waits["content"][0]["text"].as_str().unwrap().starts_with("needs_input"), "{waits}");
+    let item = question(&desk.host);
+    assert_eq!(answer(&desk.host, &item, &json!({ "status": "ok" })), 200);
+    let result = eventually("the result", || {
+        let result = client.call("chatos_wait", json!({ "call": id }));
+        (!result["content"][0]["text"].as_str().unwrap().starts_with("needs_input")).then_some(result)
+    });
+    assert_eq!(result["isError"], false, "{result}");
+    assert_eq!(desk.written().as_deref(), Some("x\n"));
+    assert_eq!(client.call("chatos_wait", json!({ "call": id }))["isError"], true, "a result is given once");
+}
+
+#[test]
+fn programs_are_listed_with_what_they_did_and_told_apart() {
+    let desk = Desk::start();
+    let (mut one, mut two) = (desk.client(McpEra::Legacy), desk.client(McpEra::Modern));
+    let list = |what: &str| desk.sandbox.run(&["clients", what, "--json"]).json();
+    one.request("tools/list", json!({}));
+    let sessions = list("list")["sessions"].as_array().unwrap().clone();
+    assert_eq!(sessions.len(), 1, "seen before its first call");
+    write(&mut two);
+    let item = question(&desk.host);
+    assert_eq!((&item["client"]["name"], &item["client"]["number"]), (&json!("test"), &json!(2)), "{item}");
+    let sessions = list("list")["sessions"].as_array().unwrap().clone();
+    let mut numbers: Vec<u64> = sessions.iter().map(|row| row["number"].as_u64().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [1, 2]);
+    let id = item["client"]["id"].as_str().unwrap();
+    let shown = desk.sandbox.run(&["clients", "show", id, "--json"]).json();
+    let session = &shown["session"];
+    assert_eq!(
+        (&session["connected"], &session["waiting"], &session["rootFrom"]),
+        (&json!(true), &json!(1), &json!("cwd"))
+    );
+    assert_eq!(shown["questions"][0]["requestId"], item["requestId"]);
+    assert!(shown["questions"][0]["status"].is_null(), "it is open: {shown}");
+    let servers: Vec<&str> =
+        shown["uses"].as_array().unwrap().iter().map(|each| each["server"].as_str().unwrap()).collect();
+    assert_eq!(servers, ["code_writer", "project_files"]);
+    assert_eq!(answer(&desk.host, &item, &json!({ "status": "ok" })), 200);
+    let shown = eventually("the call is in the record", || {
+        let shown = desk.sandbox.run(&["clients", "show", id, "--json"]).json();
+        (!shown["calls"].as_array().unwrap().is_empty()).then_some(shown)
+    });
+    assert_eq!(
+        (&shown["calls"][0]["tool"], &shown["calls"][0]["isError"]),
+        (&json!("write_file"), &json!(false))
+    );
+    let log = desk.host.ask("GET", &format!("/api/v1/tool-log?sessionId={id}"), None).json();
+    assert_eq!(log["items"][0]["client"]["name"], "test", "{log}");
+    two.hang_up();
+    two.ended();
+    let gone = desk.sandbox.run(&["clients", "show", &id[3..20], "--json"]).json();
+    assert_eq!(gone["session"]["connected"], false, "the beginning of its id is enough: {gone}");
+    assert_eq!(desk.sandbox.run(&["clients", "forget", id]).status, 0);
+    assert_ne!(desk.sandbox.run(&["clients", "show", id]).status, 0);
+}
+
+#[test]
+fn a_long_list_is_searched_and_only_reading_goes_the_short_way() {
+    let desk = Desk::start();
+    std::fs::write(desk.sandbox.root().join("project/a.txt"), "planted\n").unwrap();
+    let mut client = desk.client_with(McpEra::Modern, &["--tools", "search"], json!({}));
+    let list = client.request("tools/list", json!({}));
+    let names: Vec<&str> =
+        list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    for name in ["find_tools", "call_tool", "call_readonly_tool"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(names.iter().any(|name| name.ends_with("_read_file")), "files are always there: {names:?}");
+    assert!(!names.iter().any(|name| name.ends_with("_write_file")), "{names:?}");
+    let found = client.call("find_tools", json!({ "query": "write a file" }));
+    let text = found["content"][0]["text"].as_str().unwrap();
+    let found: Value = serde_json::from_str(text).unwrap();
+    let write = found["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    let write = write.clone().find(|name| name.ends_with("_write_file")).unwrap().to_owned();
+    let read = names.iter().find(|name| name.ends_with("_read_file")).unwrap().to_string();
+
+    let arguments = json!({ "path": "a.txt", "contents": "x\n" });
+    let refused = client.call("call_readonly_tool", json!({ "name": write, "arguments": arguments }));
+    assert_eq!(refused["isError"], true);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("not_read_only"), "{refused}");
+    let seen = client.call("call_readonly_tool", json!({ "name": read, "arguments": { "path": "a.txt" } }));
+    assert!(seen.to_string().contains("planted"), "{seen}");
+    let wrong = client.call("call_tool", json!({ "name": "mcp_code_writer_write_fil", "arguments": {} }));
+    assert!(wrong["isError"] == true && wrong.to_string().contains(&write), "near names: {wrong}");
+    let id = client.begin_call("call_tool", json!({ "name": write, "arguments": arguments }));
+    let item = question(&desk.host);
+    assert_eq!(item["card"]["tool"], "write_file", "the question is about the tool itself: {item}");
+    assert_eq!(answer(&desk.host, &item, &json!({ "status": "ok" })), 200);
+    assert_eq!(client.answer(id)["isError"], false);
+    assert_eq!(desk.written().as_deref(), Some("x\n"));
+    let unknown = client.begin_call("mcp_code_writer_write_fil", json!({}));
+    let unknown = client.reply(unknown);
+    assert_eq!(unknown["error"]["code"], -32_602);
+    assert!(unknown.to_string().contains(&write), "{unknown}");
 }
 
 #[test]

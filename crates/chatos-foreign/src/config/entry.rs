@@ -19,6 +19,8 @@ pub struct Command {
     pub state_dir: Option<PathBuf>,
     /// How long a person is waited for, in seconds.
     pub wait_s: u64,
+    /// `--agent`: whose permissions profile counts first.
+    pub agent: Option<String>,
 }
 
 /// Our entry for a program.
@@ -43,6 +45,9 @@ impl Entry {
             self.program.word().to_owned(),
         ];
         words.extend(["--wait".to_owned(), format!("{}s", self.command.wait_s)]);
+        if let Some(agent) = &self.command.agent {
+            words.extend(["--agent".to_owned(), agent.clone()]);
+        }
         if let Some(dir) = &self.command.state_dir {
             words.extend(["--state-dir".to_owned(), dir.display().to_string()]);
         }

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
 use super::*;
@@ -24,7 +26,13 @@ impl Desk {
     }
 
     fn entry(program: Program) -> Entry {
-        let command = Command { program: "/opt/my tools/chatos".into(), state_dir: None, wait_s: 86_400 };
+        let program_path = "/opt/my tools/chatos".into();
+        let command = Command {
+            program: program_path,
+            state_dir: None,
+            wait_s: 86_400,
+            agent: Some("Ann's".to_owned()),
+        };
         Entry::new(program, command, false)
     }
 
@@ -148,4 +156,143 @@ fn files_that_cannot_be_changed_safely_are_left_alone() {
     // A plugin of that name which is not ours.
     desk.write(Program::Opencode, "export const X = 1;\n");
     assert_eq!(desk.install(Program::Opencode).unwrap_err().code, "conflict");
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|b| json!(b)),
+        any::<i32>().prop_map(|n| json!(n)),
+        "[a-z\"\\\\/*{}\\[\\], \u{4e00}\u{1f600}]{0,8}".prop_map(|s| json!(s)),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            proptest::collection::vec(("[a-z$]{1,5}", inner), 0..4)
+                .prop_map(|list| Value::Object(list.into_iter().collect())),
+        ]
+    })
+}
+
+/// Hooks of others, under the moments we use too.
+fn hooks() -> impl Strategy<Value = Value> {
+    let hook = "[a-z ./]{1,12}".prop_map(|line| json!({ "type": "command", "command": line }));
+    let group = (proptest::collection::vec(hook, 0..3), any::<bool>()).prop_map(|(hooks, matched)| {
+        if matched { json!({ "matcher": "Bash", "hooks": hooks }) } else { json!({ "hooks": hooks }) }
+    });
+    let event = prop_oneof!["PermissionRequest", "PreToolUse", "BeforeTool", "Stop"];
+    proptest::collection::vec((event, proptest::collection::vec(group, 0..3)), 0..3).prop_map(|list| {
+        Value::Object(list.into_iter().map(|(event, groups)| (event, json!(groups))).collect())
+    })
+}
+
+/// A file as people keep it: indented in their way, with comments, hanging commas, a mark at its beginning.
+fn written(value: &Value, style: [u8; 6]) -> String {
+    fn put(value: &Value, depth: usize, style: [u8; 6], out: &mut String) {
+        let (open, close, parts): (_, _, Vec<(Option<&String>, &Value)>) = match value {
+            Value::Object(map) => ('{', '}', map.iter().map(|(key, value)| (Some(key), value)).collect()),
+            Value::Array(list) => ('[', ']', list.iter().map(|value| (None, value)).collect()),
+            scalar => return out.push_str(&scalar.to_string()),
+        };
+        let indent = [" ", "  ", "    ", "\t"][usize::from(style[0] % 4)];
+        let lines = style[1] % 4 != 0;
+        let line = |depth: usize, out: &mut String| {
+            if lines {
+                out.push_str(if style[2].is_multiple_of(3) { "\r\n" } else { "\n" });
+                out.push_str(&indent.repeat(depth));
+            }
+        };
+        out.push(open);
+        let last = parts.len();
+        for (at, (key, value)) in parts.into_iter().enumerate() {
+            line(depth + 1, out);
+            if style[3].is_multiple_of(3) && lines {
+                out.push_str("// \"hooks\": [mine]");
+                line(depth + 1, out);
+            }
+            if let Some(key) = key {
+                out.push_str(&format!("{}:{}", json!(key), if lines { " " } else { "" }));
+            }
+            put(value, depth + 1, style, out);
+            if style[4].is_multiple_of(3) {
+                out.push_str(" /* , } */");
+            }
+            if at + 1 < last || style[4] % 5 == 1 {
+                out.push(',');
+            }
+        }
+        if last > 0 {
+            line(depth, out);
+        }
+        out.push(close);
+    }
+    let mut out = String::new();
+    if style[5].is_multiple_of(7) {
+        out.push('\u{feff}');
+    }
+    put(value, 0, style, &mut out);
+    if style[5].is_multiple_of(2) {
+        out.push('\n');
+    }
+    out
+}
+
+/// Without what is empty in `hooks`: taking ours out may take an empty list with it.
+fn without_empty(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(hooks) = value.get_mut("hooks").and_then(Value::as_object_mut) else { return value };
+    hooks.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));
+    if hooks.is_empty() {
+        value.as_object_mut().unwrap().remove("hooks");
+    }
+    value
+}
+
+#[test]
+fn in_200_random_files_our_entry_goes_in_and_out_and_changes_nothing_else() {
+    let file = (value(), proptest::option::of(hooks()), any::<[u8; 6]>(), 0..3_usize);
+    let mut runner = TestRunner::new(Config { cases: 200, failure_persistence: None, ..Config::default() });
+    let ran = runner.run(&file, |(rest, hooks, style, which)| {
+        let program = [Program::Claude, Program::Codex, Program::Gemini][which];
+        let mut whole = match rest {
+            Value::Object(map) => Value::Object(map),
+            other => json!({ "rest": other }),
+        };
+        whole.as_object_mut().unwrap().remove("hooks");
+        if let Some(hooks) = hooks {
+            whole["hooks"] = hooks;
+        }
+        let text = written(&whole, style);
+        prop_assert_eq!(&jsonc::parse(&text).unwrap(), &whole, "the test writes what it means");
+        let desk = Desk::new();
+        desk.write(program, &text);
+        let read = || std::fs::read_to_string(desk.file(program)).unwrap();
+
+        desk.install(program).unwrap().apply(&desk.kept()).unwrap();
+        let with = jsonc::parse(&read()).unwrap();
+        prop_assert!(matches!(
+            status(program, &desk.homes(), Scope::User, &Desk::entry(program)),
+            Ok((_, Standing::Installed))
+        ));
+        let mut others = with.clone();
+        let event = Desk::entry(program).event();
+        let list = others["hooks"][event].as_array_mut().unwrap();
+        prop_assert_eq!(list.pop(), Some(Desk::entry(program).value()));
+        prop_assert_eq!(without_empty(&others), without_empty(&whole), "only ours was added");
+        prop_assert!(desk.install(program).unwrap().is_noop(), "twice is once");
+
+        // Nobody touched it since: the same bytes.
+        desk.remove(program).unwrap().apply(&desk.kept()).unwrap();
+        prop_assert_eq!(read(), text);
+
+        // Without the copy: the same meaning.
+        desk.install(program).unwrap().apply(&desk.kept()).unwrap();
+        std::fs::remove_dir_all(desk.kept()).unwrap();
+        desk.remove(program).unwrap().apply(&desk.kept()).unwrap();
+        prop_assert_eq!(without_empty(&jsonc::parse(&read()).unwrap()), without_empty(&whole));
+        Ok(())
+    });
+    if let Err(error) = ran {
+        panic!("{error}");
+    }
 }

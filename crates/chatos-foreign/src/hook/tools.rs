@@ -63,6 +63,26 @@ pub(super) fn is_question(program: Program, tool: &str) -> bool {
     }
 }
 
+/// The tool of ours that does the same, as server and tool: what a permissions profile says of it counts for the
+/// program's own. `None` where we have none like it.
+pub(super) fn like(program: Program, tool: &str) -> Option<(&'static str, &'static str)> {
+    if only_reads(program, tool) {
+        return Some(("project_files", "read_file"));
+    }
+    let (commands, changes): (&[&str], &[&str]) = match program {
+        Program::Claude => (&["Bash"], &["Write", "Edit", "MultiEdit", "NotebookEdit"]),
+        Program::Codex => {
+            (&["Bash", "shell", "exec_command", "local_shell"], &["apply_patch", "Edit", "Write"])
+        }
+        Program::Gemini => (&["run_shell_command"], &["write_file", "replace", "edit"]),
+        Program::Opencode => (&["bash"], &["write", "edit", "multiedit", "patch", "apply_patch"]),
+    };
+    if commands.contains(&tool) {
+        return Some(("shell_tasks", "run_shell_command"));
+    }
+    changes.contains(&tool).then_some(("code_writer", "write_file"))
+}
+
 /// `*` stands for any text.
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');

@@ -8,7 +8,7 @@ use chatos_agent::{
 use chatos_mcp::{Block, Later, Progress};
 use chatos_policy::Role;
 use chatos_prompts::Owner;
-use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
+use chatos_servers::{FIND_TOOLS, SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,11 @@ pub(super) async fn call_with(
     set: Arc<Toolset>,
     call: ToolCall,
 ) -> Result<Value, Fault> {
-    let direct = ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() };
+    let direct = if searches(&call) {
+        ToolRef::Name(FIND_TOOLS.to_owned())
+    } else {
+        ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() }
+    };
     if call.agent.is_none() && set.name_of(&call.server, &call.tool).is_none() {
         return Err(unknown(&set, &call));
     }
@@ -130,11 +134,19 @@ async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Faul
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
     })??;
-    let set = servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await?;
+    let mut set = servers.toolset(ToolsetOrder::new(&outcome, call.lang)).await?;
+    if searches(call) {
+        set.searchable(call.lang);
+    }
     for problem in set.problems().iter().filter(|problem| problem.code == SIGN_IN) {
         servers.ask_to_sign_in(&problem.server);
     }
     Ok(Arc::new(set))
+}
+
+/// Another program looks for tools of its agent, as models do.
+fn searches(call: &ToolCall) -> bool {
+    call.for_client && call.agent.is_some() && call.server == "chatos" && call.tool == FIND_TOOLS
 }
 
 fn order(

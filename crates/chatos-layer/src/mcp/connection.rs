@@ -2,28 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chatos_tool::{Lang, Transport};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
-    CompleteRequestParams, CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InputRequiredResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
-    NotificationMetaObject, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+    ClientCapabilities, CompleteRequestParams, CompleteResult, ContentBlock, CreateTaskResult, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    GetTaskParams, GetTaskResult, Implementation, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, NotificationMetaObject,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResultType, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::door::{self, Door};
-use super::relay::{self, RelayedCall, RelayedList};
+use super::relay::{self, Relay, RelayedCall, RelayedClient, RelayedList};
 use super::request_state::Carried;
 use super::roots::ClientRoots;
-use super::{Endpoint, changes, elicit, offer};
+use super::{Endpoint, changes, elicit, offer, tasks};
 use crate::client::{ClientLink, ClientRound, Severity};
 use crate::context::Caller;
 use crate::feature::PromptReply;
@@ -140,7 +142,19 @@ impl Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(relay) = &self.endpoint.relay {
-            let cancel = context.ct.clone();
+            let hold = relay.holds();
+            if let (Some(patience), tasks::WAIT_TOOL) = (hold, request.name.as_ref()) {
+                let id =
+                    request.arguments.as_ref().and_then(|given| given.get("call")).and_then(Value::as_str);
+                let waiting = self.endpoint.tasks.wait(id.unwrap_or_default(), patience, self.lang());
+                return Ok(waiting.await.into());
+            }
+            let as_task = relay.keeps_tasks()
+                && is_modern(&context)
+                && context.client_capabilities().is_some_and(|can| can.supports_tasks());
+            let detached = as_task || hold.is_some();
+            let cancel = if detached { CancellationToken::new() } else { context.ct.clone() };
+            let (asked, asks) = watch::channel(false);
             let roots = if relay.asks_roots() { self.roots.of(&context).await } else { Vec::new() };
             let (progress, forward) = reports(&context);
             let call = RelayedCall {
@@ -149,11 +163,16 @@ impl Connection {
                 tool: request.name.to_string(),
                 arguments: request.arguments.unwrap_or_default(),
                 meta: context.meta.0.0.clone(),
-                session: self.id.clone(),
-                client: client_of(&context),
-                cancel,
+                client: self.client_of(&context),
+                cancel: cancel.clone(),
+                asked: detached.then_some(asked),
             };
             let lang = self.endpoint.layer.settings().lang;
+            if detached {
+                let (forward, hold) = (tokio::spawn(forward), hold.filter(|_| !as_task));
+                let relay = Arc::clone(relay);
+                return self.call_detached(relay, call, (cancel, asks), forward, hold, &context).await;
+            }
             let (reply, ()) = tokio::join!(relay::call(relay, call, lang), forward);
             return reply.map(Into::into);
         }
@@ -220,6 +239,65 @@ impl Connection {
         }
     }
 
+    /// Makes a call that becomes a task as soon as it waits for a person. With `hold` it is waited for so long, and then
+    /// the model is told how to wait itself.
+    async fn call_detached(
+        &self,
+        relay: Arc<dyn Relay>,
+        call: RelayedCall,
+        (cancel, mut asks): (CancellationToken, watch::Receiver<bool>),
+        forward: tokio::task::JoinHandle<()>,
+        hold: Option<Duration>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let settings = self.endpoint.layer.settings();
+        let (lang, ttl) = (settings.lang, settings.gateway_task_ttl);
+        // A client that goes away before there is a task withdraws the call.
+        let guard = cancel.clone().drop_guard();
+        let mut work = tokio::spawn(async move { relay::call(&relay, call, lang).await });
+        let waits = async {
+            // A call that ends drops its sender: the result is taken then.
+            if asks.wait_for(|asked| *asked).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(hold.unwrap_or_default()).await;
+        };
+        let works = async {
+            match hold {
+                Some(_) => std::future::pending().await,
+                None => tokio::time::sleep(tasks::SOFT).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            ended = &mut work => {
+                // No report comes after the result.
+                forward.await.ok();
+                ended.map_err(|error| bug(&error))?.map(Into::into)
+            }
+            () = context.ct.cancelled() => {
+                forward.abort();
+                Err(ErrorData::invalid_request("canceled", None))
+            }
+            () = async { tokio::select! { () = waits => {}, () = works => {} } } => {
+                forward.abort();
+                guard.disarm();
+                let task = self.endpoint.tasks.keep(work, cancel, ttl, lang);
+                Ok(match hold {
+                    Some(_) => tasks::parked(&task.task_id, lang).into(),
+                    None => CallToolResponse::Task(CreateTaskResult::new(task)),
+                })
+            }
+        }
+    }
+
+    /// Who is at the other end, as it says itself.
+    fn client_of(&self, context: &RequestContext<RoleServer>) -> RelayedClient {
+        let named = context.client_info().map(|client| (client.name.clone(), client.version.clone()));
+        let (name, version) = named.unwrap_or_default();
+        RelayedClient { session: self.id.clone(), name, version }
+    }
+
     fn lang(&self) -> Lang {
         self.endpoint.layer.settings().lang
     }
@@ -228,12 +306,6 @@ impl Connection {
         let severity = *self.severity.lock().unwrap_or_else(PoisonError::into_inner);
         Door::new(context, self.endpoint.features.logging.then_some(severity))
     }
-}
-
-/// What a client calls itself, and its version.
-fn client_of(context: &RequestContext<RoleServer>) -> (String, String) {
-    let named = context.client_info().map(|client| (client.name.clone(), client.version.clone()));
-    named.unwrap_or_default()
 }
 
 /// Our part of a `_meta`.
@@ -285,11 +357,18 @@ impl ServerHandler for Connection {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         one_page(request)?;
         let tools = match &self.endpoint.relay {
-            Some(relay) => relay::tools(relay, self.endpoint.layer.settings().lang).await?,
+            Some(relay) => {
+                let mut tools = relay::tools(relay, self.lang(), self.client_of(&context)).await?;
+                if relay.holds().is_some() {
+                    let wait = serde_json::from_value(tasks::wait_tool(self.lang()));
+                    tools.push(wait.map_err(|error| bug(&error))?);
+                }
+                tools
+            }
             None => self.tools()?.as_ref().clone(),
         };
         let mut list = ListToolsResult::with_all_items(tools);
@@ -413,6 +492,30 @@ impl ServerHandler for Connection {
             return Ok(CompleteResult::new(info));
         }
         offer::complete(&self.endpoint.features, &request).ok_or_else(|| unknown("completion/complete"))?
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.endpoint.tasks.get(&request.task_id, self.lang())
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.endpoint.tasks.update(&request.task_id)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.endpoint.tasks.cancel(&request.task_id)
     }
 
     async fn set_level(

@@ -23,12 +23,14 @@ pub(super) struct Offers {
     pub(super) prompts: bool,
     pub(super) completions: bool,
     pub(super) logging: bool,
+    /// Long calls of modern clients are tasks.
+    pub(super) tasks: bool,
 }
 
 /// What a client reads in the capabilities.
 pub(super) fn capabilities(offers: Offers) -> ServerCapabilities {
     let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
-    let Offers { resources, watched, prompts, completions, logging } = offers;
+    let Offers { resources, watched, prompts, completions, logging, tasks } = offers;
     if resources {
         let own = ServerCapabilities::builder().enable_resources().enable_resources_list_changed();
         capabilities.resources =
@@ -41,6 +43,9 @@ pub(super) fn capabilities(offers: Offers) -> ServerCapabilities {
     capabilities.completions = completions.then(rmcp::model::JsonObject::new);
     if logging {
         capabilities.logging = Some(rmcp::model::JsonObject::new());
+    }
+    if tasks {
+        capabilities.extensions = ServerCapabilities::builder().enable_tasks().build().extensions;
     }
     capabilities
 }
@@ -61,6 +66,7 @@ pub(super) fn answers(offers: Offers, method: &str, modern: bool) -> bool {
         }
         Some(("prompts", name)) => offers.prompts && matches!(name, "get" | "list"),
         Some(("completion", "complete")) => offers.completions,
+        Some(("tasks", name)) => modern && offers.tasks && matches!(name, "get" | "update" | "cancel"),
         Some(("logging", "setLevel")) => offers.logging,
         Some(("server", "discover")) => true,
         _ => matches!(method, "initialize" | "ping"),

@@ -5,12 +5,14 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chatos_tool::{Fault, Lang};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::progress::ProgressSink;
@@ -18,11 +20,20 @@ use crate::tool::BoxFuture;
 
 /// Where tools come from and calls go.
 pub trait Relay: Send + Sync + 'static {
-    /// The definitions now: `{name, description, inputSchema, annotations?}` each.
-    fn tools(&self, lang: Lang) -> BoxFuture<'_, Result<Vec<Value>, Fault>>;
+    /// The definitions now, for this client: `{name, description, inputSchema, annotations?}` each.
+    fn tools(&self, lang: Lang, client: RelayedClient) -> BoxFuture<'_, Result<Vec<Value>, Fault>>;
     /// Whether calls work in a folder that the client names (`roots/list` of an older client).
     fn asks_roots(&self) -> bool {
         false
+    }
+    /// Whether a call that waits for a person is a task for clients that know tasks.
+    fn keeps_tasks(&self) -> bool {
+        false
+    }
+    /// How long a client without tasks waits for a person before its model is told to wait by itself; `None`: as long
+    /// as it takes.
+    fn holds(&self) -> Option<Duration> {
+        None
     }
     /// Makes a call; gives `{content, structuredContent?, isError}`.
     fn call(&self, call: RelayedCall) -> BoxFuture<'_, Result<Value, Fault>>;
@@ -61,6 +72,16 @@ pub enum RelayedList {
     Templates,
 }
 
+/// Who is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelayedClient {
+    /// Names the connection.
+    pub session: String,
+    /// What it calls itself; empty when it does not say.
+    pub name: String,
+    pub version: String,
+}
+
 /// A call on its way through.
 pub struct RelayedCall {
     /// As listed.
@@ -71,17 +92,21 @@ pub struct RelayedCall {
     pub meta: Map<String, Value>,
     /// Folders the client says it works in, in its order; only where they are asked for.
     pub roots: Vec<PathBuf>,
-    pub session: String,
-    /// What the client calls itself, and its version.
-    pub client: (String, String),
+    pub client: RelayedClient,
     /// The client withdrew the call, or is gone.
     pub cancel: CancellationToken,
     /// Where reports go, for a client that wants them.
     pub progress: Option<Arc<dyn ProgressSink>>,
+    /// Told when the call waits for a person.
+    pub asked: Option<watch::Sender<bool>>,
 }
 
-pub(super) async fn tools(relay: &Arc<dyn Relay>, lang: Lang) -> Result<Vec<Tool>, ErrorData> {
-    let listed = relay.tools(lang).await.map_err(|fault| refused(&fault, lang))?;
+pub(super) async fn tools(
+    relay: &Arc<dyn Relay>,
+    lang: Lang,
+    client: RelayedClient,
+) -> Result<Vec<Tool>, ErrorData> {
+    let listed = relay.tools(lang, client).await.map_err(|fault| refused(&fault, lang))?;
     // One definition that a client could not read must not hide the others.
     let readable = listed.into_iter().filter_map(|tool| match serde_json::from_value(tool) {
         Ok(tool) => Some(tool),

@@ -254,6 +254,11 @@ async fn log(app: App, _: Caller, Query(wanted): Query<ToolLogQuery>) -> Result<
         cursor: wanted.cursor,
     };
     let host = app.host().clone();
-    let page = blocking(&app, move |_| host.tools().log(&filter)).await?;
+    let page = blocking(&app, move |_| {
+        let mut page = host.tools().log(&filter)?;
+        chatos_inbox::clients::name_calls(host.store(), &mut page.items);
+        Ok(page)
+    })
+    .await?;
     Ok(ToolLogView { items: page.items, next_cursor: page.next_cursor })
 }

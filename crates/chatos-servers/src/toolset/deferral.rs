@@ -103,10 +103,15 @@ impl Toolset {
         if self.deferred.is_empty() {
             return Ok(());
         }
+        self.searchable(lang);
+        Ok(())
+    }
+
+    /// Adds the two tools of the search, whether something is left out of the list or not.
+    pub fn searchable(&mut self, lang: Lang) {
         for tool in [find_tools(lang), call_tool(lang)] {
             self.tools.insert(tool.name.clone(), tool);
         }
-        Ok(())
     }
 
     /// The tools whose definitions a model is given, sorted by name so that providers' caches hit.
@@ -172,6 +177,11 @@ impl Toolset {
             "请将 `toolSearch` 设为 auto，或在授权配置中减少服务器",
         ))
     }
+}
+
+/// The definitions of `find_tools` and `call_tool`, for whoever lists tools elsewhere.
+pub fn search_tools(lang: Lang) -> [GrantedTool; 2] {
+    [find_tools(lang), call_tool(lang)]
 }
 
 fn find_tools(lang: Lang) -> GrantedTool {

@@ -4,6 +4,7 @@ import { agents } from './admin/agents';
 import { give } from './admin/give';
 import { land } from './admin/land';
 import { models } from './admin/models';
+import { programs } from './admin/programs';
 import { servers } from './admin/servers';
 import { subagents } from './admin/subagents';
 
@@ -46,5 +47,6 @@ export const admin = {
   agents,
   give,
   land,
+  programs,
   subagents,
 };

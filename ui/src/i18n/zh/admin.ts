@@ -5,6 +5,7 @@ import { agents } from './admin/agents';
 import { give } from './admin/give';
 import { land } from './admin/land';
 import { models } from './admin/models';
+import { programs } from './admin/programs';
 import { servers } from './admin/servers';
 import { subagents } from './admin/subagents';
 
@@ -47,5 +48,6 @@ export const admin: typeof en = {
   agents,
   give,
   land,
+  programs,
   subagents,
 };

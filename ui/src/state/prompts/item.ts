@@ -85,7 +85,10 @@ export interface HiddenFile {
 
 /** Another program that asks: a coding agent, an editor. */
 export interface PromptClient {
+  id: string | null;
   name: string;
+  /** Tells apart programs of one name in one project, from 1. */
+  number: number;
   version: string | null;
   project: string | null;
   root: string | null;
@@ -197,12 +200,17 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
   };
 }
 
+/** A program by the name it gives itself, with a number where another one in the same project has that name, too. */
+export function programName({ name, number }: { name: string; number: number }): string {
+  return number > 1 ? `${name} ${number}` : name;
+}
+
 function readClient(value: unknown): PromptClient | null {
   const client = object(value);
   const name = notBlank(client['name']);
   if (name === null) return null;
   const part = (key: string) => notBlank(client[key]);
-  return { name, version: part('version'), project: part('project'), root: part('root'), label: part('label') };
+  return { id: part('id'), name, number: number(client['number']) ?? 1, version: part('version'), project: part('project'), root: part('root'), label: part('label') };
 }
 
 function readReference(value: unknown): Pick<PromptItem, 'cut' | 'hidden'> {

@@ -3,7 +3,7 @@
 
 import type { Risk } from './card';
 import { RISKS } from './card';
-import type { PromptItem } from './item';
+import { type PromptItem, programName } from './item';
 
 export const SORTS = ['command', 'file', 'tool', 'form', 'choice', 'tasks', 'page', 'problem'] as const;
 /** What a question is about, as people tell them apart. */
@@ -125,7 +125,7 @@ export function sortOf(item: PromptItem): Sort {
 /** Who asks: an app, another program, or an agent. The key says which, so that equal names stay apart. */
 function askerOf({ card, client, source, served, sessionId }: PromptItem, words: FactWords): Fact {
   const fact = (of: 'app' | 'program' | 'agent', label: string) => ({ key: `${of}:${label}`, label });
-  if (client) return fact('program', client.name);
+  if (client) return fact('program', programName(client));
   if (card?.app) return fact('app', card.app);
   if (card?.agent) return fact('agent', card.agent);
   if (card?.client) return fact('program', card.client);

@@ -2,7 +2,7 @@
 
 import { i18n } from '../../i18n/index.svelte';
 import type { Card } from './card';
-import type { Answer, PromptItem } from './item';
+import { type Answer, type PromptItem, programName } from './item';
 import type { Issue } from './schema';
 
 /** What would be done, by what the host knows; else the asker's title, or one by kind. */
@@ -51,7 +51,7 @@ function cardTitle({ verb, object, to, count, agent, server }: Card): string | n
 /** Who asks, by a name people know: another program with the project it works in; a question an agent asks by itself is
     the agent's, not its tool's. Whoever else asks is named as it names itself. */
 export function askerOf(item: Pick<PromptItem, 'source' | 'client' | 'card'>, agent: string | null): string {
-  if (item.client) return [item.client.name, item.client.project].filter(Boolean).join(' · ');
+  if (item.client) return [programName(item.client), item.client.project].filter(Boolean).join(' · ');
   const { card } = item;
   if (card?.agent) {
     const tool = card.server === 'ui_prompter' ? null : card.tool;

@@ -30,6 +30,7 @@ pub(super) fn run(
         program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("chatos")),
         state_dir: named.then(|| beside.state_dir().to_owned()),
         wait_s: options.wait.as_secs(),
+        agent: options.agent.clone(),
     };
     let entry = Entry::new(program, command, options.every_call);
     if options.print {

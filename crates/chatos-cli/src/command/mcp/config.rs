@@ -34,6 +34,9 @@ pub(super) fn print(
 /// How long a client is told to wait for a call, in seconds: a person may be asked in the middle of it.
 const WAIT_S: u64 = 86_400;
 
+/// How long clients whose limit cannot be raised wait, in seconds; the shortest of those limits is a minute.
+const HOLD_S: u64 = 45;
+
 /// As `print`, for the gateway.
 pub(super) fn print_gateway(
     client: ConfigClient,
@@ -61,6 +64,27 @@ pub(super) fn print_gateway(
             let root = root.or_else(|| outside.then(|| environment.current_dir().to_owned()));
             if let Some(root) = root {
                 args.extend(["--root".to_owned(), path_text(&root)]);
+            }
+            // Where no longer limit can be set, the model waits instead of the client.
+            let impatient = matches!(
+                client,
+                ConfigClient::ClaudeDesktop
+                    | ConfigClient::Cursor
+                    | ConfigClient::Windsurf
+                    | ConfigClient::LmStudio
+            );
+            let hold = options.hold.map(|hold| hold.as_secs()).or(impatient.then_some(HOLD_S));
+            if let Some(hold) = hold {
+                args.extend(["--hold".to_owned(), format!("{hold}s")]);
+            }
+            for (word, given) in [
+                ("--tools", options.tools.map(|word| format!("{word:?}").to_lowercase())),
+                ("--session", options.session.clone()),
+            ] {
+                args.extend(given.into_iter().flat_map(|value| [word.to_owned(), value]));
+            }
+            if options.serve {
+                args.push("--serve".to_owned());
             }
             let lang = global.lang.unwrap_or(output.lang);
             args.extend(["--lang".to_owned(), lang.as_str().to_owned()]);

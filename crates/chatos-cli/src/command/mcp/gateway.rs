@@ -4,13 +4,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_desk::{Beside, BesideSettings, ClientFolder, GATEWAY, Gateway as Relayed, Line, Queue};
-use chatos_layer::{Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, Server};
+use chatos_desk::{Beside, BesideSettings, ClientFolder, GATEWAY, Gateway as Relayed, Line, ListMode, Queue};
+use chatos_layer::{
+    Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, Server, SettingsSource,
+};
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Text};
 
 use super::{client_lang, config, http, open_root, ready, spoken, watch_signals};
-use crate::args::{Gateway, Global, Mcp};
+use crate::args::{Gateway, Global, ListWord, Mcp};
 use chatos_terminal::output::{Output, usage_fault};
 
 pub(crate) fn run(
@@ -41,7 +43,18 @@ pub(crate) fn run(
     })?;
     let label = options.session.clone().unwrap_or_default();
     let line = Line::new(Arc::clone(&beside));
-    let relay = Relayed::new(line, options.agent.clone(), label, client_lang(&beside), folder);
+    if options.serve && beside.running().is_none() {
+        crate::command::acp::start_host(&beside);
+        ready(output, &Text::fixed("starting a host", "正在启动主机"));
+    }
+    let mode = match options.tools {
+        Some(ListWord::Auto) => ListMode::Auto,
+        Some(ListWord::All) => ListMode::All,
+        Some(ListWord::Search) => ListMode::Search,
+        None => ListMode::parse(&BesideSettings::new(&beside).current().gateway_tools),
+    };
+    let relay = Relayed::new(line, options.agent.clone(), label, client_lang(&beside), folder, mode);
+    let relay = relay.holding(options.hold);
     let served = runtime.block_on(serve(output, &serving, relay, &beside));
     runtime.shutdown_timeout(Duration::from_millis(200));
     beside.close();
