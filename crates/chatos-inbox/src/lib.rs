@@ -5,6 +5,7 @@
 //! queue while the host runs. The protocol, the log and the rules of answers are `chatos-prompts`.
 
 mod card;
+mod covered;
 mod doctor;
 mod drafts;
 mod fault;
@@ -21,6 +22,7 @@ mod snooze;
 mod together;
 mod visit;
 
+pub use covered::Covered;
 pub use inbox::{Inbox, InboxParts};
 pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};

@@ -53,6 +53,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
+    Migration { version: 32, name: "acp_session", sql: include_str!("migrations/0032_acp_session.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -79,6 +79,9 @@ pub(crate) struct Gateway {
     /// What to call this session on cards
     #[arg(long, value_name = "TEXT")]
     pub(crate) session: Option<String>,
+    /// Server to leave out, by name; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) without: Vec<String>,
     /// Print the configuration to paste into a client, and exit
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<ConfigClient>,

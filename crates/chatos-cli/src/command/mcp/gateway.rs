@@ -41,7 +41,8 @@ pub(crate) fn run(
     })?;
     let label = options.session.clone().unwrap_or_default();
     let line = Line::new(Arc::clone(&beside));
-    let relay = Relayed::new(line, options.agent.clone(), label, client_lang(&beside), folder);
+    let relay = Relayed::new(line, options.agent.clone(), label, client_lang(&beside), folder)
+        .without(options.without.clone());
     let served = runtime.block_on(serve(output, &serving, relay, &beside));
     runtime.shutdown_timeout(Duration::from_millis(200));
     beside.close();
