@@ -285,6 +285,7 @@ pub(crate) fn plan_lines(update: &Value) -> Vec<String> {
     let line = |entry: &Value| {
         let mark = match entry["status"].as_str().unwrap_or_default() {
             "completed" => "- [x]",
+            "in_progress" => "- [~]",
             _ => "- [ ]",
         };
         format!("{mark} {}", plain(entry["content"].as_str().unwrap_or_default()))

@@ -54,6 +54,8 @@ pub struct Gateway {
     lang: Lang,
     /// The folder calls work in.
     folder: ClientFolder,
+    /// Servers that are left out, by name.
+    without: Vec<String>,
     known: Mutex<Known>,
     passing: Mutex<Passing>,
     /// Connections that are written down, with their folders.
@@ -92,10 +94,18 @@ impl Gateway {
             label,
             lang,
             folder,
+            without: Vec::new(),
             known: Mutex::default(),
             passing: Mutex::default(),
             clients: Mutex::default(),
         }
+    }
+
+    /// Leaves servers out, by name: a program that does their work itself has no use for them.
+    #[must_use]
+    pub fn without(mut self, servers: Vec<String>) -> Self {
+        self.without = servers;
+        self
     }
 
     /// Finds out now what is wrong with the agent, so that it is an error of the command and not of the first
@@ -188,8 +198,10 @@ impl Gateway {
         let wait = LIST_WAIT.as_millis();
         let path = format!("/api/v1/tools?agent={}&waitMs={wait}", encode(&self.agent));
         let listed = self.line.get(&path, lang, PATIENCE).await?;
+        let left_out = |tool: &Value| self.without.iter().any(|name| tool["server"] == name.as_str());
+        let all = listed["tools"].as_array().into_iter().flatten();
         let granted: Vec<&Value> =
-            listed["tools"].as_array().into_iter().flatten().filter(|tool| tool["granted"] == true).collect();
+            all.filter(|tool| tool["granted"] == true && !left_out(tool)).collect();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let names = granted.iter().map(|tool| {
             let read_only = tool["annotations"]["readOnlyHint"] == true;

@@ -230,12 +230,13 @@ impl Work<'_> {
                 text: lines.join("\n"),
                 ..ToolCall::default()
             };
-            return self.announce(call).await;
+            self.announce(call).await?;
         }
         if let Some(open) = self.calls.open.get_mut(&self.plan_id) {
             open.call.text = lines.join("\n");
             let total = Some(lines.len() as f64);
-            open.observer.progress(&Sign { progress: done as f64, total, message: None, meta: None });
+            let message = Some(open.call.text.clone());
+            open.observer.progress(&Sign { progress: done as f64, total, message, meta: None });
         }
         Ok(())
     }
