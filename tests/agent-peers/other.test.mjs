@@ -245,7 +245,166 @@ test('detecting starts nothing, adding wants a yes, and fields of models are ref
   assert.match(found.stdout, /Claude Code/);
 });
 
+/** What the agent heard from its client, as it said it. */
+const heard = async (host, chat) => JSON.parse((await messages(host, chat)).filter(({ role, content }) => role === 'assistant' && content.startsWith('{')).at(-1).content);
+/** Answers what comes until the run is over; gives what was asked. */
+async function through(host, chat, text, response = { status: 'ok' }) {
+  const { runId } = await send(host, chat, text);
+  const asked = [];
+  const run = await eventually('the end', async () => {
+    const [item] = await open(host);
+    if (item) {
+      asked.push(item);
+      await answer(host, item, typeof response === 'function' ? response(item) : response);
+    }
+    const now = await runOf(host, runId);
+    return ['done', 'failed', 'aborted'].includes(now.state) ? now : undefined;
+  });
+  assert.equal(run.state, 'done', JSON.stringify(run.error));
+  return { asked, runId };
+}
+
+test('what is offered is what the profile allows', TIME, async (t) => {
+  const { place, host, agent, chat } = await desk(t);
+  await through(host, chat, 'hello');
+  const hello = (n) => told(place).filter(({ method }) => method === 'initialize').at(n).params.clientCapabilities;
+  assert.deepEqual(hello(0).fs, { readTextFile: true, writeTextFile: true });
+  assert.equal(hello(0).terminal, true);
+  await host.api('PUT', `agents/${agent.id}`, { landConfigId: 'lc_safe_default' });
+  await through(host, chat, 'term echo x >> count');
+  assert.equal(hello(-1).terminal, false);
+  assert.equal((await heard(host, chat)).error.code, -32601, 'not granted is not there');
+  assert.equal(lines(place, 'count'), 0);
+});
+
+test('a file is read through us, inside the project only', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  put(join(place.project, 'a.txt'), '1\n2\n3\n');
+  const long = `${'line of a long file\n'.repeat(10_000)}end`;
+  put(join(place.project, 'long.txt'), long);
+  const get = async (text) => {
+    assert.equal((await through(host, chat, `get ${text}`)).asked.length, 0);
+    return heard(host, chat);
+  };
+  assert.deepEqual(await get('a.txt'), { content: '1\n2\n3\n' });
+  assert.deepEqual(await get('a.txt 2 1'), { content: '2\n' });
+  assert.equal((await get('long.txt')).content, long);
+  assert.match((await get('none.txt')).error.message, /^Resource not found: .*none\.txt$/);
+  assert.equal((await get('/etc/hostname')).error.code, -32602);
+  assert.match((await get('../x')).error.message, /outside/);
+});
+
+test('an approved edit that we write has no second question, is in the history and can be undone', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { asked, runId } = await through(host, chat, 'approved put a.txt one two');
+  assert.equal(asked.length, 1);
+  assert.equal(readFileSync(join(place.project, 'a.txt'), 'utf8'), 'one two\n');
+  assert.deepEqual(await heard(host, chat), { again: {} }, 'the same once more is no act');
+  const changes = await chatos(place, ['changes', 'list', '--run', runId, '--json']);
+  assert.match(changes.stdout, /a\.txt/);
+  const undone = await chatos(place, ['changes', 'undo', '--run', runId, '--yes']);
+  assert.equal(undone.status, 0, undone.stderr);
+  assert.equal(existsSync(join(place.project, 'a.txt')), false);
+});
+
+test('another text than was approved, or one nobody approved, has its own question', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { asked } = await through(host, chat, 'other put a.txt one');
+  assert.equal(asked.length, 2);
+  assert.match(asked[1].prompt.message, /ChatOS does this for Scripted/);
+  assert.match(asked[1].prompt.diff, /\+one/);
+  assert.equal(readFileSync(join(place.project, 'a.txt'), 'utf8'), 'one\n');
+  const no = await through(host, chat, 'put b.txt two', { status: 'canceled', remark: 'note not there' });
+  assert.equal(no.asked.length, 1);
+  assert.equal(existsSync(join(place.project, 'b.txt')), false);
+  const list = await messages(host, chat);
+  assert.match(said(list), /"error"/);
+  assert.match(said(list), /noted: not there/, 'the remark is the next message');
+});
+
+test('a command runs in our shell: approved once, its output and its end as the protocol says', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { asked } = await through(host, chat, 'approved term echo hi; echo x >> count; exit 3');
+  assert.equal(asked.length, 1);
+  const { exit, output, after } = await heard(host, chat);
+  assert.equal(exit.exitCode, 3);
+  assert.match(output.output, /hi/);
+  assert.equal(output.exitStatus.exitCode, 3);
+  assert.equal(after.error.code, -32002, 'released is gone');
+  assert.equal(lines(place, 'count'), 1);
+  const card = (await messages(host, chat)).find(({ role, tool }) => role === 'tool' && tool === 'execute');
+  assert.match(card.content, /hi/, 'the card shows what it printed');
+  const other = await through(host, chat, 'other term echo y >> count', (item) => ({ status: item.prompt.command === 'echo y >> count' ? 'canceled' : 'ok' }));
+  assert.equal(other.asked.length, 2, 'another command than approved is asked about');
+  assert.equal(lines(place, 'count'), 1);
+  await through(host, chat, 'sleeper sleep 300');
+  assert.notEqual((await heard(host, chat)).exit.exitCode, 0);
+  await through(host, chat, 'term head -c 5000 /dev/zero | tr "\\\\0" a');
+  assert.equal((await heard(host, chat)).output.truncated, true);
+});
+
+test('many requests at once are all answered', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  put(join(place.project, 'a.txt'), 'x');
+  await through(host, chat, 'many 400 a.txt');
+  const { answered, ok } = await heard(host, chat);
+  assert.equal(answered, 400);
+  assert.ok(ok > 0);
+});
+
+test('a form of the agent is a question of the queue', TIME, async (t) => {
+  const { host, chat } = await desk(t);
+  const { asked } = await through(host, chat, 'form', { status: 'ok', values: { name: 'Ada' } });
+  assert.equal(asked.length, 1);
+  assert.deepEqual(await heard(host, chat), { action: 'accept', content: { name: 'Ada' } });
+});
+
+test('modes and options are chosen, kept, and one that stops asking is confirmed and not restored', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  await through(host, chat, 'hello');
+  const at = `acp/sessions/${chat}`;
+  const seen = await host.api('GET', at);
+  assert.deepEqual(seen.options.map(({ id, value }) => [id, value]), [['mode', 'default'], ['model', 'small']]);
+  assert.deepEqual(seen.commands.map(({ name }) => name), ['review', 'help']);
+  const valueOf = (view, id) => view.options.find((option) => option.id === id).value;
+  assert.equal(valueOf(await host.api('POST', at, { option: 'model', value: 'large' }), 'model'), 'large');
+  await assert.rejects(host.api('POST', at, { option: 'mode', value: 'yolo' }), /not_confirmed/);
+  await assert.rejects(host.api('POST', at, { option: 'mode', value: 'none' }), /400/);
+  assert.equal(valueOf(await host.api('POST', at, { option: 'mode', value: 'yolo', confirmed: true }), 'mode'), 'yolo');
+  await eventually('the record', () => audited(place).includes('acp_mode_unasked'));
+  process.kill(host.pid, 'SIGKILL');
+  const second = await eventually('another host', () => serve(t, place).catch(() => undefined));
+  await through(second, chat, 'hello');
+  const again = await second.api('GET', at);
+  assert.equal(valueOf(again, 'model'), 'large', 'what was chosen is told to the new process');
+  assert.equal(valueOf(again, 'mode'), 'default', 'what stops it from asking is not');
+  const commands = await second.api('GET', `commands?session=${chat}`);
+  assert.equal(commands.items.find(({ name }) => name === 'review').source, 'Scripted');
+  assert.equal((await second.api('POST', 'commands/fill', { session: chat, text: '/review a.txt' })).text, '/review a.txt');
+});
+
+test('it is offered our servers but for those whose work it does, and is told when its session ends', TIME, async (t) => {
+  const { place, host, agent, chat } = await desk(t);
+  await through(host, chat, 'hello');
+  const { mcpServers } = told(place).find(({ method }) => method === 'session/new').params;
+  const [server] = mcpServers;
+  assert.equal(server.name, 'chatos');
+  assert.deepEqual(server.args.slice(-4), ['--root', place.project, '--session', chat]);
+  const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+  const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+  const client = new Client({ name: 'scripted', version: '1' });
+  await client.connect(new StdioClientTransport({ command: server.command, args: server.args, env: { PATH: process.env.PATH, HOME: place.home } }));
+  const { tools } = await client.listTools();
+  await client.close();
+  assert.ok(tools.length > 0);
+  assert.ok(!tools.some(({ name }) => /write_file|run_shell_command|read_file/.test(name)), tools.map(({ name }) => name).join());
+  await host.api('PUT', `agents/${agent.id}`, { landConfigId: 'lc_safe_default' });
+  await through(host, chat, 'hello');
+  await eventually('the session is closed', () => told(place).some(({ method }) => method === 'session/close'));
+});
+
 /** How a real one is started: `argv` after its own configuration asks for everything. */
+const peer = (name) => fileURLToPath(new URL(`all/node_modules/@agentclientprotocol/${name}/dist/index.js`, import.meta.url));
 const REAL = {
   gemini: {
     argv: ({ program }) => [NODE, program, '--acp', '--model', 'gemini-2.5-pro'],
@@ -254,6 +413,18 @@ const REAL = {
       const settings = JSON.parse(readFileSync(file, 'utf8'));
       put(file, { ...settings, tools: {} });
     },
+  },
+  claude: {
+    argv: () => [NODE, peer('claude-agent-acp')],
+    needs: peer('claude-agent-acp'),
+    ask: () => {},
+    env: ({ program }) => ({ CLAUDE_CODE_EXECUTABLE: program }),
+  },
+  codex: {
+    argv: () => [NODE, peer('codex-acp')],
+    needs: peer('codex-acp'),
+    ask: () => {},
+    env: ({ program }) => ({ CODEX_PATH: program }),
   },
   opencode: {
     argv: ({ program }) => [program, 'acp'],
@@ -265,9 +436,9 @@ const REAL = {
   },
 };
 
-for (const [word, { argv, ask }] of Object.entries(REAL)) {
+for (const [word, { argv, ask, needs, env: more = () => ({}) }] of Object.entries(REAL)) {
   const real = AGENTS[word];
-  const missing = existsSync(real.program) ? false : `${word} is not installed; npm run all installs every agent`;
+  const missing = existsSync(real.program) && (needs === undefined || existsSync(needs)) ? false : `${word} is not installed; npm run all installs every agent`;
   test(`${real.title}: a command is asked about, runs once after a yes and not after a no`, { timeout: 300_000, skip: missing }, async (t) => {
     const place = home(t);
     let count = 0;
@@ -275,7 +446,7 @@ for (const [word, { argv, ask }] of Object.entries(REAL)) {
       const wanted = real.shell('echo x >> count');
       return names.some((name) => name === wanted.name) ? wanted : undefined;
     });
-    const env = real.configure(place, scripted);
+    const env = { ...real.configure(place, scripted), ...more(real) };
     ask(place);
     // Its account is in its environment, which a person would have in their own.
     const start = join(place.home, 'start.sh');

@@ -1,7 +1,9 @@
 // A coding agent for tests that speaks ACP over its standard streams and does what the last line of a message says:
 //   hello | write FILE TEXT | run COMMAND | plan | flood N | and, before any of them, one word of misbehaviour:
-//   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare
-// It touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
+//   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare, and for acts of its client:
+//   approved (asks first for the same), other (asks first for something else)
+//   put FILE TEXT | get FILE [LINE LIMIT] | term COMMAND | form | sleeper: through the tools of its client.
+// Else it touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
 // are kept in files beside it, so that a new process can load them.
 
 import { execSync } from 'node:child_process';
@@ -33,9 +35,54 @@ const OPTIONS = [
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
 ];
 
+/** What it lets its client do; gives what the client answered. */
+async function through(sessionId, cwd, odd, verb, rest) {
+  const path = join(cwd, rest[0] ?? '');
+  const text = `${rest.slice(1).join(' ')}\n`;
+  const command = rest.join(' ');
+  const toolCallId = `t${process.pid}-${next++}`;
+  if (odd === 'approved' || odd === 'other') {
+    const shown = odd === 'other' ? 'echo something else' : command;
+    const call = verb === 'put'
+      ? { toolCallId, title: 'Write', kind: 'edit', status: 'pending', content: [{ type: 'diff', path, oldText: existsSync(path) ? readFileSync(path, 'utf8') : null, newText: odd === 'other' ? 'other\n' : text }] }
+      : { toolCallId, title: shown, kind: 'execute', status: 'pending', rawInput: { command: shown } };
+    tell(sessionId, { sessionUpdate: 'tool_call', ...call });
+    const { outcome } = await ask('session/request_permission', { sessionId, toolCall: call, options: OPTIONS });
+    if (outcome.optionId !== 'yes') return outcome;
+    tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
+  }
+  const end = (more = {}) => odd && tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'completed', ...more });
+  if (verb === 'get') return ask('fs/read_text_file', { sessionId, path: rest[0]?.startsWith('/') ? rest[0] : path, ...(rest[1] ? { line: Number(rest[1]), limit: Number(rest[2]) } : {}) });
+  if (verb === 'put') {
+    const said = await ask('fs/write_text_file', { sessionId, path, content: text });
+    // Some write the same once more.
+    const again = odd === 'approved' ? await ask('fs/write_text_file', { sessionId, path, content: text }) : {};
+    end();
+    return { ...said, again };
+  }
+  if (verb === 'many') {
+    const all = await Promise.all(Array.from({ length: Number(rest[0]) }, () => ask('fs/read_text_file', { sessionId, path: join(cwd, rest[1]) })));
+    return { answered: all.length, ok: all.filter(({ content }) => content !== undefined).length };
+  }
+  if (verb === 'form') {
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string', title: 'Name' } }, required: ['name'] };
+    return ask('elicitation/create', { sessionId, mode: 'form', message: 'Who is it for?', requestedSchema });
+  }
+  const created = await ask('terminal/create', { sessionId, command: 'sh', args: ['-c', command], outputByteLimit: 100 });
+  if (created.error) return created;
+  const { terminalId } = created;
+  if (verb === 'sleeper') await ask('terminal/kill', { sessionId, terminalId });
+  const exit = await ask('terminal/wait_for_exit', { sessionId, terminalId });
+  const output = await ask('terminal/output', { sessionId, terminalId });
+  end({ content: [{ type: 'terminal', terminalId }] });
+  await ask('terminal/release', { sessionId, terminalId });
+  const after = await ask('terminal/output', { sessionId, terminalId });
+  return { exit, output, after };
+}
+
 async function work(sessionId, line) {
   const words = line.split(' ');
-  const ODD = ['change', 'twice', 'lie', 'nothing', 'quiet', 'die-before', 'die-asked', 'die-answered', 'die-done', 'bare'];
+  const ODD = ['approved', 'other', 'change', 'twice', 'lie', 'nothing', 'quiet', 'die-before', 'die-asked', 'die-answered', 'die-done', 'bare'];
   const odd = ODD.includes(words[0]) ? words.shift() : '';
   const known = session(sessionId);
   // A second life behaves.
@@ -60,6 +107,39 @@ async function work(sessionId, line) {
   if (verb === 'wait') {
     await new Promise((resolve) => waiting.set('cancel', resolve));
     return 'cancelled';
+  }
+  if (verb === 'work') {
+    // A turn as a person sees one: a plan, an edit, a command.
+    const step = (content, status) => ({ content, status, priority: 'medium' });
+    const plan = (...states) => tell(sessionId, { sessionUpdate: 'plan', entries: ['Read the notes', 'Write the summary', 'Run the tests'].map((content, at) => step(content, states[at])) });
+    plan('completed', 'in_progress', 'pending');
+    tell(sessionId, { sessionUpdate: 'usage_update', used: 12_000, size: 200_000, cost: { amount: 0.12, currency: 'USD' } });
+    const path = join(known.cwd, 'summary.md');
+    const text = '# Summary\n\n- the notes are read\n- the tests pass\n';
+    const old = existsSync(path) ? readFileSync(path, 'utf8') : null;
+    const edit = { toolCallId: `e${next++}`, title: 'Write summary.md', kind: 'edit', status: 'pending', rawInput: { file_path: path }, content: [{ type: 'diff', path, oldText: old, newText: text }], locations: [{ path }] };
+    tell(sessionId, { sessionUpdate: 'tool_call', ...edit });
+    const { outcome: written } = await ask('session/request_permission', { sessionId, toolCall: edit, options: OPTIONS });
+    if (written.optionId === 'yes') await ask('fs/write_text_file', { sessionId, path, content: text });
+    tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: edit.toolCallId, status: written.optionId === 'yes' ? 'completed' : 'failed' });
+    plan('completed', 'completed', 'in_progress');
+    const command = 'ls -l && cat summary.md';
+    const run = { toolCallId: `r${next++}`, title: command, kind: 'execute', status: 'pending', rawInput: { command } };
+    tell(sessionId, { sessionUpdate: 'tool_call', ...run });
+    const { outcome: allowed } = await ask('session/request_permission', { sessionId, toolCall: run, options: OPTIONS });
+    if (allowed.optionId === 'yes') {
+      const { terminalId } = await ask('terminal/create', { sessionId, command: 'sh', args: ['-c', command] });
+      tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: run.toolCallId, status: 'in_progress', content: [{ type: 'terminal', terminalId }] });
+      await ask('terminal/wait_for_exit', { sessionId, terminalId });
+      tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId: run.toolCallId, status: 'completed' });
+    }
+    plan('completed', 'completed', 'completed');
+    say(sessionId, 'The summary is written and the tests pass.');
+    return 'end_turn';
+  }
+  if (['put', 'get', 'term', 'form', 'sleeper', 'many'].includes(verb)) {
+    say(sessionId, JSON.stringify(await through(sessionId, known.cwd, odd, verb, rest)));
+    return 'end_turn';
   }
   if (verb === 'note') {
     say(sessionId, `noted: ${rest.join(' ')}`);
@@ -111,26 +191,43 @@ async function work(sessionId, line) {
   return 'end_turn';
 }
 
+let mode = 'default';
+let model = 'small';
+const chosen = () => ({
+  modes: { currentModeId: mode, availableModes: [{ id: 'default', name: 'Default', description: 'Asks' }, { id: 'plan', name: 'Plan' }, { id: 'yolo', name: 'YOLO', description: 'Never asks' }] },
+  configOptions: [{ id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: model, options: [{ value: 'small', name: 'Small' }, { value: 'large', name: 'Large' }] }],
+});
+
 const methods = {
   initialize: () => ({
     protocolVersion: flags.includes('--version-2') ? 2 : 1,
     agentInfo: { name: 'scripted', version: '1.0' },
-    agentCapabilities: { loadSession: !flags.includes('--no-load'), promptCapabilities: { image: false } },
+    agentCapabilities: { loadSession: !flags.includes('--no-load'), promptCapabilities: { image: false }, sessionCapabilities: { close: {} } },
     authMethods: [{ id: 'login', name: 'Log in with Scripted' }],
   }),
   'session/new': ({ cwd }) => {
     if (flags.includes('--auth')) throw Object.assign(new Error('Authentication required'), { code: -32000 });
     const sessionId = `s${process.pid}-${Date.now()}`;
     writeFileSync(keep(sessionId), JSON.stringify({ cwd, done: [] }));
-    tell(sessionId, { sessionUpdate: 'available_commands_update', availableCommands: [] });
-    return { sessionId };
+    const availableCommands = [{ name: 'review', description: 'Look at the changes', input: { hint: '[file]' } }, { name: 'help', description: 'One of ours has this name' }];
+    tell(sessionId, { sessionUpdate: 'available_commands_update', availableCommands });
+    return { sessionId, ...chosen() };
   },
   'session/load': ({ sessionId }) => {
     if (!existsSync(keep(sessionId))) throw new Error('no such session');
     for (const toolCallId of session(sessionId).done) tell(sessionId, { sessionUpdate: 'tool_call', toolCallId, title: 'before', kind: 'execute', status: 'completed' });
     say(sessionId, 'REPLAYED');
+    return chosen();
+  },
+  'session/set_mode': ({ modeId }) => {
+    mode = modeId;
     return {};
   },
+  'session/set_config_option': ({ value }) => {
+    model = value;
+    return { configOptions: chosen().configOptions };
+  },
+  'session/close': () => ({}),
   'session/prompt': async ({ sessionId, prompt }) => {
     cancelled = false;
     const line = prompt.at(-1).text.trim().split('\n').at(-1);
@@ -144,7 +241,7 @@ createInterface({ input: process.stdin })
     const message = JSON.parse(line);
     appendFileSync(join(home, 'scripted.jsonl'), `${line}\n`);
     if (message.method === undefined) {
-      waiting.get(message.id)?.(message.result ?? {});
+      waiting.get(message.id)?.(message.result ?? (message.error ? { error: message.error } : {}));
       waiting.delete(message.id);
     } else if (message.method === 'session/cancel') {
       cancelled = true;

@@ -17,9 +17,16 @@ const WAITING: usize = 256;
 /// Lines in a row that are no message; then it is no agent.
 const GARBAGE: usize = 100;
 /// Requests of an agent that nobody answered yet.
-const OPEN_REQUESTS: usize = 64;
+const OPEN_REQUESTS: usize = 256;
 
 pub(crate) const UNKNOWN_METHOD: i64 = -32_601;
+/// What it names is not what the protocol says.
+pub(crate) const INVALID: i64 = -32_602;
+/// It could not be done.
+pub(crate) const FAILED: i64 = -32_603;
+/// What it names is not there.
+pub(crate) const NOT_FOUND: i64 = -32_002;
+const BUSY: i64 = -32_603;
 /// The agent wants a person to sign in.
 pub(crate) const AUTH_REQUIRED: i64 = -32_000;
 
@@ -138,13 +145,18 @@ impl Link {
             (None, Some(id)) => return self.answered(&id, &mut message),
             (Some(method), None) => Incoming::Note { method, params },
             (Some(method), Some(id)) => {
-                {
+                let waiting = {
                     let mut open = lock(&self.shared.open);
                     // The same id twice: the first one is answered.
-                    if open.contains(&id) || open.len() >= OPEN_REQUESTS {
+                    if open.contains(&id) {
                         return;
                     }
                     open.push(id.clone());
+                    open.len()
+                };
+                if waiting > OPEN_REQUESTS {
+                    self.reply_error(id, BUSY, "too many requests at once").await.ok();
+                    return;
                 }
                 Incoming::Request { id, method, params }
             }
@@ -269,6 +281,20 @@ impl Link {
             self.reply(id, json!({ "outcome": { "outcome": "cancelled" } })).await
         } else {
             self.reply_error(id, UNKNOWN_METHOD, &format!("`{method}` is not offered")).await
+        };
+        if said.is_err() {
+            tracing::debug!("an agent was gone before it was answered");
+        }
+    }
+}
+
+impl Link {
+    /// The answer to what was offered and asked, and is called off.
+    pub(crate) async fn call_off(&self, id: Value, method: &str) {
+        let said = match method {
+            "session/request_permission" => return self.refuse(id, method).await,
+            "elicitation/create" => self.reply(id, json!({ "action": "cancel" })).await,
+            _ => self.reply_error(id, FAILED, "the turn was stopped").await,
         };
         if said.is_err() {
             tracing::debug!("an agent was gone before it was answered");

@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Execute,
     Think,
     Fetch,
+    /// The list of what it is about to do; a word of ours.
+    Plan,
     #[default]
     Other,
 }
@@ -52,13 +54,14 @@ impl Kind {
             Self::Execute => "execute",
             Self::Think => "think",
             Self::Fetch => "fetch",
+            Self::Plan => "plan",
             Self::Other => "other",
         }
     }
 
     /// Doing it again is harmless.
     pub(crate) fn only_looks(self) -> bool {
-        matches!(self, Self::Read | Self::Search | Self::Think)
+        matches!(self, Self::Read | Self::Search | Self::Think | Self::Plan)
     }
 
     pub(crate) fn changes_files(self) -> bool {
@@ -96,6 +99,8 @@ pub(crate) struct ToolCall {
     pub(crate) diffs: Vec<FileDiff>,
     pub(crate) text: String,
     pub(crate) places: Vec<PathBuf>,
+    /// Terminals of ours whose output it shows.
+    pub(crate) terminals: Vec<String>,
 }
 
 impl ToolCall {
@@ -130,9 +135,12 @@ impl ToolCall {
                 .collect();
         }
         if let Some(content) = update["content"].as_array() {
-            let (diffs, text) = contents(content);
+            let (diffs, text, terminals) = contents(content);
             if !diffs.is_empty() {
                 self.diffs = diffs;
+            }
+            if !terminals.is_empty() {
+                self.terminals = terminals;
             }
             if !text.is_empty() {
                 self.text = text;
@@ -146,13 +154,7 @@ impl ToolCall {
             Value::String(command) => Some(command.clone()),
             Value::Array(words) => {
                 let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-                // What a shell is given with -c is the command; the shell in front of it says nothing.
-                match words.as_slice() {
-                    [shell, flag, command] if shell.ends_with("sh") && flag.contains('c') => {
-                        Some((*command).to_owned())
-                    }
-                    words => (!words.is_empty()).then(|| words.join(" ")),
-                }
+                (!words.is_empty()).then(|| in_shell(&words).unwrap_or_else(|| words.join(" ")))
             }
             _ => ["cmd", "script"].iter().find_map(|key| self.input[*key].as_str()).map(str::to_owned),
         }
@@ -204,9 +206,19 @@ impl ToolCall {
     }
 }
 
-/// Diffs and texts of a call's content; pictures and terminals are named.
-fn contents(content: &[Value]) -> (Vec<FileDiff>, String) {
-    let (mut diffs, mut texts) = (Vec::new(), Vec::new());
+/// What a shell is given with `-c` is the command; the shell in front of it says nothing.
+pub(crate) fn in_shell(words: &[&str]) -> Option<String> {
+    match words {
+        [shell, flag, command] if shell.ends_with("sh") && flag.starts_with('-') && flag.ends_with('c') => {
+            Some((*command).to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Diffs, texts and terminals of a call's content; pictures are named.
+fn contents(content: &[Value]) -> (Vec<FileDiff>, String, Vec<String>) {
+    let (mut diffs, mut texts, mut terminals) = (Vec::new(), Vec::new(), Vec::new());
     for part in content {
         match part["type"].as_str().unwrap_or_default() {
             "diff" => {
@@ -219,11 +231,11 @@ fn contents(content: &[Value]) -> (Vec<FileDiff>, String) {
                 }
             }
             "content" => texts.push(block_text(&part["content"])),
-            "terminal" => {}
+            "terminal" => terminals.extend(part["terminalId"].as_str().map(str::to_owned)),
             other => texts.push(format!("[{}]", plain(other))),
         }
     }
-    (diffs, texts.join("\n").chars().take(TEXT_CHARS).collect())
+    (diffs, texts.join("\n").chars().take(TEXT_CHARS).collect(), terminals)
 }
 
 /// A content block as text.
@@ -273,6 +285,7 @@ pub(crate) fn plan_lines(update: &Value) -> Vec<String> {
     let line = |entry: &Value| {
         let mark = match entry["status"].as_str().unwrap_or_default() {
             "completed" => "- [x]",
+            "in_progress" => "- [~]",
             _ => "- [ ]",
         };
         format!("{mark} {}", plain(entry["content"].as_str().unwrap_or_default()))

@@ -6,7 +6,7 @@ use std::path::Path;
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Effect, Object, effect};
 use chatos_tool::Lang;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::message::{Choice, Kind, ToolCall};
@@ -22,6 +22,14 @@ pub struct Allowed {
     pub read: bool,
     /// Reading inside the project is answered without a person (`acpAllowReads`).
     pub reads_pass: bool,
+    /// It has the tools of our gateway, which asks by itself.
+    pub gateway: bool,
+}
+
+/// Whether a call is named as one of the server `chatos` that we gave the agent.
+fn is_gateway(title: &str) -> bool {
+    let title = title.trim_start_matches("mcp__").trim_start_matches("mcp.");
+    title.strip_prefix("chatos").is_some_and(|rest| rest.starts_with(['_', '.', '/', ':', '-', ' ']))
 }
 
 /// What is done with a permission before anybody is asked.
@@ -45,6 +53,10 @@ impl Allowed {
             kind if (kind.changes_files() || !call.diffs.is_empty()) && !self.edit => First::Refuse,
             Kind::Read | Kind::Search if !self.read => First::Refuse,
             Kind::Read | Kind::Search if self.reads_pass && call.diffs.is_empty() && inside() => First::Pass,
+            // The gateway asks by itself about what its tools do; nobody is asked twice.
+            Kind::Other | Kind::Fetch if self.gateway && call.diffs.is_empty() && is_gateway(&call.title) => {
+                First::Pass
+            }
             _ => First::Ask,
         }
     }
@@ -66,6 +78,8 @@ pub(crate) struct Asker<'a> {
     /// The session the agent has for this chat.
     pub(crate) session: &'a str,
     pub(crate) root: &'a Path,
+    /// It lets us do it, through our own tools.
+    pub(crate) through_us: bool,
 }
 
 /// A question about a call.
@@ -150,6 +164,9 @@ fn effect_of(
         .with("arguments", effect::arguments(&call.input))
         .with("options", json!(options))
         .with("root", effect::directory(asker.root));
+    if asker.through_us {
+        effect = effect.with("through", json!("chatos"));
+    }
     if let Some(command) = command {
         // Nothing of ours confines it: it runs inside the other program.
         let cwd = call.cwd(asker.root);
@@ -178,9 +195,11 @@ fn effect_of(
     effect
 }
 
-/// Who does it, said on every card: nothing of ours does.
+/// Who does it, said on every card.
 fn footer(asker: Asker<'_>, lang: Lang) -> String {
     match lang {
+        Lang::En if asker.through_us => format!("ChatOS does this for {}, with its own tools.", asker.agent),
+        Lang::Zh if asker.through_us => format!("由 ChatOS 用自己的工具替 {} 执行。", asker.agent),
         Lang::En => format!("{} does this itself; ChatOS shows what it announced.", asker.agent),
         Lang::Zh => format!("由 {} 自行执行；ChatOS 显示的是它声明的内容。", asker.agent),
     }
@@ -288,23 +307,60 @@ pub(crate) fn request_id(run_id: &str, digest: &str, number: usize) -> String {
 
 /// What of a call may not change once it was approved.
 pub(crate) fn approved_part(call: &ToolCall) -> Value {
-    let files: Vec<Value> =
-        call.diffs.iter().map(|diff| json!([diff.path, whole::sha256(diff.new.as_bytes())])).collect();
+    let files: Vec<Value> = call.diffs.iter().map(|diff| json!([diff.path, diff.new])).collect();
     json!({ "input": call.input, "files": files })
+}
+
+/// Members of an input that say nothing about what is done.
+const QUIET: &[&str] = &["description", "title", "reason", "explanation", "timeout", "timeout_ms", "yield_time_ms"];
+
+/// Whether an input asks for something else than the approved one. Agents fill in what they had left out before (an
+/// empty input, words for people); what was there stays, and nothing is added that decides anything.
+fn other_input(approved: &Value, now: &Value) -> bool {
+    let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
+    if empty(approved) || empty(now) {
+        return false;
+    }
+    let (Some(before), Some(now)) = (approved.as_object(), now.as_object()) else { return approved != now };
+    let quiet = |key: &str| QUIET.contains(&key);
+    let differs = before.iter().any(|(key, value)| {
+        // What is not repeated is as it was.
+        !quiet(key) && now.get(key).is_some_and(|now| now != value)
+    });
+    let added = now.iter().any(|(key, value)| {
+        let says = !value.is_null() && value != false && value != "" && value != &json!({}) && value != &json!([]);
+        says && !quiet(key) && !before.contains_key(key)
+    });
+    differs || added
+}
+
+/// Whether one text is an excerpt of the other: agents show a part before and the whole after, or the reverse.
+fn is_excerpt(one: &str, other: &str) -> bool {
+    let (one, other) = (one.trim_end(), other.trim_end());
+    one == other || (!one.is_empty() && other.contains(one)) || (!other.is_empty() && one.contains(other))
+}
+
+/// Whether a call, as it is known now, is another one than the approved part of it.
+pub(crate) fn differs(approved: &Value, call: &ToolCall) -> bool {
+    let content: Vec<Value> = call
+        .diffs
+        .iter()
+        .map(|diff| json!({ "type": "diff", "path": diff.path, "oldText": diff.old, "newText": diff.new }))
+        .collect();
+    changed(approved, &json!({ "rawInput": call.input, "content": content }))
 }
 
 /// Whether an update tells something else than what was approved. What it does not mention is as it was.
 pub(crate) fn changed(approved: &Value, update: &Value) -> bool {
     let mut now = ToolCall::default();
     now.told(update);
-    let input = &approved["input"];
-    let other_input = !now.input.is_null() && !input.is_null() && now.input != *input;
     let files = approved["files"].as_array().map(Vec::as_slice).unwrap_or_default();
     let other_file = |diff: &crate::message::FileDiff| {
-        let mine = json!([diff.path, whole::sha256(diff.new.as_bytes())]);
-        !files.is_empty() && !files.contains(&mine)
+        let mut same = files.iter().filter(|file| file[0] == *diff.path.to_string_lossy());
+        let fits = same.any(|file| is_excerpt(file[1].as_str().unwrap_or_default(), &diff.new));
+        !files.is_empty() && !fits
     };
-    other_input || now.diffs.iter().any(other_file)
+    other_input(&approved["input"], &now.input) || now.diffs.iter().any(other_file)
 }
 
 #[cfg(test)]
@@ -324,7 +380,7 @@ mod tests {
     }
 
     fn asker(root: &Path) -> Asker<'_> {
-        Asker { agent_id: "a", agent: "codex", program: "codex-acp 1", session: "s", root }
+        Asker { agent_id: "a", agent: "codex", program: "codex-acp 1", session: "s", root, through_us: false }
     }
 
     #[test]
@@ -357,6 +413,12 @@ mod tests {
         assert!(!changed(&approved, &json!({ "status": "completed", "content": [] })));
         assert!(!changed(&approved, &json!({ "rawInput": { "command": "ls" } })));
         assert!(changed(&approved, &json!({ "rawInput": { "command": "rm -r ." } })));
+        // Words for people may come later; what decides may not.
+        assert!(!changed(&approved, &json!({ "rawInput": { "command": "ls", "description": "List files" } })));
+        assert!(!changed(&approved, &json!({ "rawInput": { "description": "List files", "env": {} } })));
+        assert!(changed(&approved, &json!({ "rawInput": { "command": "ls", "args": ["-a"] } })));
+        assert!(changed(&approved, &json!({ "rawInput": { "command": "ls", "cwd": "/etc" } })));
+        assert!(!changed(&approved_part(&call(json!({}))), &json!({ "rawInput": { "command": "ls" } })));
         let mut edit = ToolCall::default();
         edit.told(&json!({ "kind": "edit", "content": [{ "type": "diff", "path": "/a", "newText": "x" }] }));
         let approved = approved_part(&edit);
@@ -368,11 +430,22 @@ mod tests {
             &approved,
             &json!({ "content": [{ "type": "diff", "path": "/b", "newText": "x" }] })
         ));
+        // The same change shown with the lines around it.
+        assert!(!changed(
+            &approved,
+            &json!({ "content": [{ "type": "diff", "path": "/a", "newText": "1\nx\n2\n" }] })
+        ));
+    }
+
+    #[test]
+    fn tools_of_our_gateway_are_known_by_name() {
+        assert!(is_gateway("mcp__chatos__tasks_add") && is_gateway("chatos_tasks") && is_gateway("chatos/x"));
+        assert!(!is_gateway("chatosx") && !is_gateway("other chatos") && !is_gateway("chatos"));
     }
 
     #[test]
     fn the_profile_comes_first_and_reads_stay_inside() {
-        let all = Allowed { execute: true, edit: true, read: true, reads_pass: true };
+        let all = Allowed { execute: true, edit: true, read: true, reads_pass: true, gateway: false };
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), "").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out")).unwrap();

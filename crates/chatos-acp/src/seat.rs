@@ -11,12 +11,16 @@ use chatos_child::{Program, Signal, Spawning, Tail, drain_lines, how_it_ended};
 use chatos_events::Lifetime;
 use chatos_store::AcpLaunch;
 use chatos_tool::Text;
+use chatos_wire::agent::AcpTold;
 use chatos_wire::card::plain;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::known;
-use crate::link::{AUTH_REQUIRED, Link, Refusal};
+use crate::link::{AUTH_REQUIRED, Incoming, Link, Refusal};
+use crate::permission::Allowed;
+use crate::session;
 
 /// The version of the protocol that is spoken.
 const VERSION: u64 = 1;
@@ -41,6 +45,19 @@ pub struct Launching {
     pub environment: Vec<(OsString, OsString)>,
     /// The version of ChatOS, told to the agent.
     pub version: String,
+    /// The command of our gateway for this agent, which is offered to it as a server; empty where it is not.
+    pub gateway: Vec<String>,
+}
+
+impl Launching {
+    /// The servers an agent is given for a session in this folder.
+    fn servers(&self, chat: &str, root: &Path) -> Value {
+        let Some((program, args)) = self.gateway.split_first() else { return json!([]) };
+        let place = root.to_string_lossy();
+        let args: Vec<&str> =
+            args.iter().map(String::as_str).chain(["--root", place.as_ref(), "--session", chat]).collect();
+        json!([{ "name": "chatos", "command": program, "args": args, "env": [] }])
+    }
 }
 
 /// Why there is no session.
@@ -61,6 +78,15 @@ pub(crate) struct Seat {
     pub(crate) images: bool,
     pub(crate) loads: bool,
     pub(crate) resumes: bool,
+    /// It wants to be told when nobody needs its session any more.
+    closes: bool,
+    /// What it tells about its session.
+    pub(crate) told: AcpTold,
+    /// What it sent since the session was opened; nobody listened elsewhere.
+    pub(crate) early: Option<mpsc::Receiver<Incoming>>,
+    /// What was offered when it said hello.
+    offered: Allowed,
+    life: Lifetime,
     /// What its process complains.
     log: Arc<Tail>,
     launch: AcpLaunch,
@@ -69,23 +95,67 @@ pub(crate) struct Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.link.stop.cancel();
+        let link = self.link.clone();
+        if !self.closes || self.session.is_empty() || link.why_gone().is_some() {
+            link.stop.cancel();
+            return;
+        }
+        let order = json!({ "sessionId": self.session });
+        self.life.spawn(Box::pin(async move {
+            if let Err(refusal) = link.call("session/close", order, MERCY).await {
+                tracing::debug!(?refusal, "an agent did not close its session");
+            }
+            link.stop.cancel();
+        }));
     }
 }
 
 /// Agents that run at this moment, by chat.
 #[derive(Clone, Default)]
-pub struct Seats(Arc<Mutex<HashMap<String, (u64, Seat)>>>);
+pub struct Seats(Arc<Chairs>);
+
+#[derive(Default)]
+struct Chairs {
+    /// Those that wait for their next turn.
+    idle: Mutex<HashMap<String, (u64, Seat)>>,
+    /// The lines of all, with their sessions.
+    live: Mutex<HashMap<String, (Link, String)>>,
+}
 
 impl Seats {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, (u64, Seat)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lines(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Link, String)>> {
+        self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This agent works for this chat from now on.
+    pub(crate) fn enter(&self, chat: &str, seat: &Seat) {
+        let mut lines = self.lines();
+        lines.retain(|_, (link, _)| link.why_gone().is_none());
+        lines.insert(chat.to_owned(), (seat.link.clone(), seat.session.clone()));
+    }
+
+    /// The line to the agent of a chat and its session, when it runs.
+    pub(crate) fn live(&self, chat: &str) -> Option<(Link, String)> {
+        self.lines().get(chat).filter(|(link, _)| link.why_gone().is_none()).cloned()
     }
 
     /// The agent of this chat, when it still runs and is still the one that is wanted.
-    pub(crate) fn take(&self, chat: &str, launch: &AcpLaunch, root: &Path) -> Option<Seat> {
+    pub(crate) fn take(
+        &self,
+        chat: &str,
+        launch: &AcpLaunch,
+        root: &Path,
+        offered: Allowed,
+    ) -> Option<Seat> {
         let (_, seat) = self.lock().remove(chat)?;
-        let same = seat.launch == *launch && seat.root == root && seat.link.why_gone().is_none();
+        let same = seat.launch == *launch
+            && seat.root == root
+            && seat.offered == offered
+            && seat.link.why_gone().is_none();
         same.then_some(seat)
     }
 
@@ -132,15 +202,21 @@ impl Seat {
     pub(crate) async fn open(
         launching: &Launching,
         launch: &AcpLaunch,
-        name: &str,
+        whose: Whose<'_>,
         root: &Path,
         before: Option<&str>,
     ) -> Result<(Self, Opened), NoSeat> {
+        let (name, offered) = (whose.name, whose.offered);
         let (link, log) = start(launching, launch, name, root).await?;
         let hello = json!({
             "protocolVersion": VERSION,
-            // What is not built is not offered: the agent then touches files and runs commands itself.
-            "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
+            // What the profile does not allow is not offered.
+            "clientCapabilities": {
+                "fs": { "readTextFile": offered.read, "writeTextFile": offered.edit },
+                "terminal": offered.execute,
+                "session": { "configOptions": { "boolean": {} } },
+                "elicitation": { "form": {} },
+            },
             "clientInfo": { "name": "chatos", "title": "ChatOS", "version": launching.version },
         });
         let said = link.call("initialize", hello, HELLO).await;
@@ -175,21 +251,27 @@ impl Seat {
             loads: can("/agentCapabilities/loadSession") == Some(&Value::Bool(true)),
             resumes: can("/agentCapabilities/sessionCapabilities/resume")
                 .is_some_and(|offer| !offer.is_null()),
+            closes: can("/agentCapabilities/sessionCapabilities/close").is_some_and(|offer| !offer.is_null()),
+            told: AcpTold::default(),
+            early: None,
+            offered,
+            life: launching.life.clone(),
             link,
             log,
             launch: launch.clone(),
             root: root.to_owned(),
         };
         let methods = said["authMethods"].clone();
+        let servers = launching.servers(whose.chat, root);
         let opened = match before {
-            Some(before) => seat.again(before).await,
+            Some(before) => seat.again(before, &servers).await,
             None => None,
         };
         if let Some(replayed) = opened {
             return Ok((seat, Opened::Again(replayed)));
         }
-        let order = json!({ "cwd": root.to_string_lossy(), "mcpServers": [] });
-        let made = seat.link.call("session/new", order, OPENING).await;
+        let order = json!({ "cwd": root.to_string_lossy(), "mcpServers": servers });
+        let (made, _) = seat.opening("session/new", order).await;
         let made =
             made.map_err(|refusal| no_seat(name, launch, "session/new", &refusal, &seat.log, &methods))?;
         let Some(session) = made["sessionId"].as_str().filter(|id| !id.is_empty() && id.len() <= 1_000)
@@ -205,27 +287,42 @@ impl Seat {
     }
 
     /// The session it had: loaded, so that it tells what it believes, else resumed. `None` when it has it no more.
-    async fn again(&mut self, session: &str) -> Option<Vec<Value>> {
-        let order = json!({ "sessionId": session, "cwd": self.root.to_string_lossy(), "mcpServers": [] });
+    async fn again(&mut self, session: &str, servers: &Value) -> Option<Vec<Value>> {
+        let order = json!({ "sessionId": session, "cwd": self.root.to_string_lossy(), "mcpServers": servers });
         let method = match (self.loads, self.resumes) {
             (true, _) => "session/load",
             (false, true) => "session/resume",
             (false, false) => return None,
         };
+        match self.opening(method, order).await {
+            (Ok(_), replayed) => {
+                session.clone_into(&mut self.session);
+                Some(replayed)
+            }
+            (Err(refusal), _) => {
+                tracing::info!(?refusal, "an agent has its session no more");
+                None
+            }
+        }
+    }
+
+    /// Asks for a session and reads what is told meanwhile: of the session itself, and what became of calls.
+    async fn opening(&mut self, method: &str, order: Value) -> (Result<Value, Refusal>, Vec<Value>) {
         let mut incoming = self.link.listen();
         let loading = self.link.call(method, order, OPENING);
         tokio::pin!(loading);
-        let mut replayed = Vec::new();
-        let mut keep = |incoming: crate::link::Incoming| match incoming {
-            crate::link::Incoming::Note { method, mut params } if method == "session/update" => {
+        let (mut replayed, mut told) = (Vec::new(), AcpTold::default());
+        let mut keep = |incoming: Incoming| match incoming {
+            Incoming::Note { method, mut params } if method == "session/update" => {
                 let update = params["update"].take();
-                // Only what became of calls is of interest; the chat has the rest.
+                session::updated(&mut told, &update);
+                // The chat has the rest.
                 if update["sessionUpdate"].as_str().is_some_and(|kind| kind.starts_with("tool_call")) {
                     replayed.push(update);
                 }
                 None
             }
-            crate::link::Incoming::Request { id, method, .. } => Some((id, method)),
+            Incoming::Request { id, method, .. } => Some((id, method)),
             _ => None,
         };
         let done = loop {
@@ -239,21 +336,30 @@ impl Seat {
                 done = &mut loading => break done,
             }
         };
+        // What came before the answer is in the queue by now.
+        let mut asked = Vec::new();
         while let Ok(one) = incoming.try_recv() {
-            keep(one);
+            asked.extend(keep(one));
         }
-        self.link.deafen();
-        match done {
-            Ok(_) => {
-                session.clone_into(&mut self.session);
-                Some(replayed)
-            }
-            Err(refusal) => {
-                tracing::info!(?refusal, "an agent has its session no more");
-                None
-            }
+        for (id, method) in asked {
+            self.link.refuse(id, &method).await;
         }
+        if let Ok(answer) = &done {
+            session::opened(&mut told, answer);
+            self.told = told;
+            self.early = Some(incoming);
+        }
+        (done, replayed)
     }
+}
+
+/// For whom an agent is started.
+#[derive(Clone, Copy)]
+pub(crate) struct Whose<'a> {
+    /// The name people gave the agent.
+    pub(crate) name: &'a str,
+    pub(crate) chat: &'a str,
+    pub(crate) offered: Allowed,
 }
 
 /// How a session came to be.

@@ -20,7 +20,7 @@ const fn command(word: &'static str, takes: [&'static str; 2], does: [&'static s
 }
 
 /// All of them, in the order of `/help`.
-pub static ALL: [BuiltIn; 19] = [
+pub static ALL: [BuiltIn; 20] = [
     command("/help", ["", ""], ["List these commands", "列出这些命令"]),
     command("/new", ["[AGENT]", "[智能体]"], ["Start a new chat", "开始新对话"]),
     command(
@@ -38,6 +38,11 @@ pub static ALL: [BuiltIn; 19] = [
         "/model",
         ["MODEL", "模型"],
         ["Switch the model from the next message on", "从下一条消息起切换模型"],
+    ),
+    command(
+        "/options",
+        ["[OPTION VALUE]", "[选项 值]"],
+        ["Mode, model and options of another program", "其他程序的模式、模型和选项"],
     ),
     command(
         "/compact",

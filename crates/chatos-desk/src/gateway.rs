@@ -56,6 +56,8 @@ pub struct Gateway {
     lang: Lang,
     /// The folder calls work in.
     folder: ClientFolder,
+    /// Servers that are left out, by name.
+    without: Vec<String>,
     known: Mutex<Known>,
     passing: Mutex<Passing>,
     /// Connections that are written down.
@@ -105,6 +107,7 @@ impl Gateway {
             label,
             lang,
             folder,
+            without: Vec::new(),
             known: Mutex::default(),
             passing: Mutex::default(),
             clients: Clients::default(),
@@ -117,6 +120,13 @@ impl Gateway {
     #[must_use]
     pub fn holding(mut self, hold: Option<Duration>) -> Self {
         self.hold = hold;
+        self
+    }
+
+    /// Leaves servers out, by name: a program that does their work itself has no use for them.
+    #[must_use]
+    pub fn without(mut self, servers: Vec<String>) -> Self {
+        self.without = servers;
         self
     }
 
@@ -210,8 +220,10 @@ impl Gateway {
         let wait = LIST_WAIT.as_millis();
         let path = format!("/api/v1/tools?agent={}&waitMs={wait}", encode(&self.agent));
         let listed = self.line.get(&path, lang, PATIENCE).await?;
+        let left_out = |tool: &Value| self.without.iter().any(|name| tool["server"] == name.as_str());
+        let all = listed["tools"].as_array().into_iter().flatten();
         let granted: Vec<&Value> =
-            listed["tools"].as_array().into_iter().flatten().filter(|tool| tool["granted"] == true).collect();
+            all.filter(|tool| tool["granted"] == true && !left_out(tool)).collect();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let names = granted.iter().map(|tool| {
             let read_only = tool["readOnly"] == true;

@@ -1,8 +1,9 @@
 //! The inbox of one host: opened at the first use, because most commands never look at it.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use chatos_events::{Events, Lifetime};
 use chatos_paths::StateDir;
@@ -12,6 +13,7 @@ use chatos_store::{Audit, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use tokio::sync::broadcast;
 
+use crate::covered::Covered;
 use crate::questions::Questions;
 use crate::records::{StoreRecords, signer};
 
@@ -37,16 +39,27 @@ pub(crate) struct Inner {
     questions: OnceLock<Questions>,
     /// A person sits before the command that opened this state and is shown its questions.
     attended: AtomicBool,
+    /// Acts a person agreed to as another program announced them, by the span of the call.
+    covered: Mutex<HashMap<String, Covered>>,
 }
 
 impl Inbox {
     /// Nothing is opened yet.
     pub fn new(parts: InboxParts) -> Self {
-        Self(Arc::new(Inner { parts, questions: OnceLock::new(), attended: AtomicBool::new(false) }))
+        Self(Arc::new(Inner {
+            parts,
+            questions: OnceLock::new(),
+            attended: AtomicBool::new(false),
+            covered: Mutex::default(),
+        }))
     }
 
     pub(crate) fn parts(&self) -> &InboxParts {
         &self.0.parts
+    }
+
+    pub(crate) fn covered(&self) -> MutexGuard<'_, HashMap<String, Covered>> {
+        self.0.covered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The queue. Opens it at the first use, which reads the end of the log; may block.

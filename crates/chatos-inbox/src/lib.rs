@@ -7,6 +7,7 @@
 mod bulk;
 mod card;
 pub mod clients;
+mod covered;
 mod doctor;
 mod drafts;
 mod fault;
@@ -25,6 +26,7 @@ mod together;
 mod visit;
 
 pub use bulk::BulkReply;
+pub use covered::Covered;
 pub use inbox::{Inbox, InboxParts};
 pub use page::{ServerVoice, page_effect, page_question};
 pub use question::{Question, Verdict};

@@ -138,6 +138,8 @@ mod tests {
             ("POST", "/api/v1/clients/forget"),
             ("GET", "/api/v1/acp/detect"),
             ("POST", "/api/v1/acp/agents"),
+            ("GET", "/api/v1/acp/sessions/x"),
+            ("POST", "/api/v1/acp/sessions/x"),
             ("GET", "/api/v1/grants/servers"),
             ("POST", "/api/v1/grants/servers"),
             ("POST", "/api/v1/plugins/p/trust"),

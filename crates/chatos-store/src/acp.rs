@@ -18,6 +18,8 @@ pub struct AcpLaunch {
     pub pass_env: Vec<String>,
     /// Which known agent it is.
     pub known_id: Option<String>,
+    /// It is offered our servers, through the gateway.
+    pub gateway: bool,
 }
 
 /// The session an agent has for a chat.
@@ -30,6 +32,10 @@ pub struct AcpSessionRow {
     pub cwd: String,
     /// Its own name and version.
     pub program: String,
+    /// What it told about the session, as JSON.
+    pub told: String,
+    /// What a person chose, as JSON: option to value.
+    pub wanted: String,
 }
 
 impl Store {
@@ -38,20 +44,48 @@ impl Store {
         self.read(|connection| {
             let found = connection
                 .prepare_cached(
-                    "SELECT session_id, agent_id, acp_session_id, cwd, program FROM acp_sessions
+                    "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted FROM acp_sessions
                      WHERE session_id = ?1 AND agent_id = ?2",
                 )?
-                .query_row([session, agent], |row| {
-                    Ok(AcpSessionRow {
-                        session_id: row.get(0)?,
-                        agent_id: row.get(1)?,
-                        acp_session_id: row.get(2)?,
-                        cwd: row.get(3)?,
-                        program: row.get(4)?,
-                    })
-                })
+                .query_row([session, agent], session_row)
                 .optional()?;
             Ok(found)
+        })
+    }
+
+    /// The newest session of this agent that told something, in whatever chat.
+    pub fn newest_acp_session(&self, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
+        self.read(|connection| {
+            let found = connection
+                .prepare_cached(
+                    "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted FROM acp_sessions
+                     WHERE agent_id = ?1 AND told <> '{}' ORDER BY updated_at DESC LIMIT 1",
+                )?
+                .query_row([agent], session_row)
+                .optional()?;
+            Ok(found)
+        })
+    }
+
+    /// Keeps what an agent told about the session of a chat, and what a person chose of it.
+    pub fn keep_acp_told(
+        &self,
+        session: &str,
+        agent: &str,
+        told: Option<&str>,
+        wanted: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let own = |text: &str| text.to_owned();
+        let (session, agent, told, wanted) = (own(session), own(agent), told.map(own), wanted.map(own));
+        self.write(move |connection| {
+            connection.execute(
+                "INSERT INTO acp_sessions (session_id, agent_id, acp_session_id, told, wanted, updated_at)
+                 VALUES (?1, ?2, '', coalesce(?3, '{}'), coalesce(?4, '{}'), ?5)
+                 ON CONFLICT (session_id, agent_id) DO UPDATE SET told = coalesce(?3, told),
+                   wanted = coalesce(?4, wanted), updated_at = excluded.updated_at",
+                params![session, agent, told, wanted, now_ms()],
+            )?;
+            Ok(())
         })
     }
 
@@ -70,17 +104,30 @@ impl Store {
     }
 }
 
+fn session_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<AcpSessionRow> {
+    Ok(AcpSessionRow {
+        session_id: row.get(0)?,
+        agent_id: row.get(1)?,
+        acp_session_id: row.get(2)?,
+        cwd: row.get(3)?,
+        program: row.get(4)?,
+        told: row.get(5)?,
+        wanted: row.get(6)?,
+    })
+}
+
 /// How an agent is started; `None` for one that a model answers for.
 pub(crate) fn launch_of(connection: &Connection, agent: &str) -> Result<Option<AcpLaunch>, StoreError> {
     let list = |text: String| serde_json::from_str::<Vec<String>>(&text).unwrap_or_default();
     let found = connection
-        .prepare_cached("SELECT program, args, pass_env, known_id FROM agent_acp WHERE agent_id = ?1")?
+        .prepare_cached("SELECT program, args, pass_env, known_id, gateway FROM agent_acp WHERE agent_id = ?1")?
         .query_row([agent], |row| {
             Ok(AcpLaunch {
                 program: row.get(0)?,
                 args: list(row.get(1)?),
                 pass_env: list(row.get(2)?),
                 known_id: Some(row.get::<_, String>(3)?).filter(|id| !id.is_empty()),
+                gateway: row.get(4)?,
             })
         })
         .optional()?;
@@ -99,15 +146,16 @@ pub(crate) fn put_launch(
     };
     let text = |list: &[String]| serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned());
     connection.execute(
-        "INSERT INTO agent_acp (agent_id, program, args, pass_env, known_id) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO agent_acp (agent_id, program, args, pass_env, known_id, gateway) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (agent_id) DO UPDATE SET program = excluded.program, args = excluded.args,
-           pass_env = excluded.pass_env, known_id = excluded.known_id",
+           pass_env = excluded.pass_env, known_id = excluded.known_id, gateway = excluded.gateway",
         params![
             agent,
             launch.program,
             text(&launch.args),
             text(&launch.pass_env),
-            launch.known_id.as_deref().unwrap_or_default()
+            launch.known_id.as_deref().unwrap_or_default(),
+            launch.gateway
         ],
     )?;
     Ok(())

@@ -53,18 +53,19 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
-    Migration { version: 29, name: "browsers", sql: include_str!("migrations/0029_browsers.sql") },
+    Migration { version: 27, name: "browsers", sql: include_str!("migrations/0027_browsers.sql") },
     Migration {
         version: 28,
         name: "answer_tokens",
         sql: include_str!("migrations/0028_answer_tokens.sql"),
     },
-    Migration { version: 31, name: "environment", sql: include_str!("migrations/0031_environment.sql") },
+    Migration { version: 29, name: "environment", sql: include_str!("migrations/0029_environment.sql") },
     Migration {
-        version: 33,
+        version: 30,
         name: "client_records",
-        sql: include_str!("migrations/0033_client_records.sql"),
+        sql: include_str!("migrations/0030_client_records.sql"),
     },
+    Migration { version: 31, name: "acp_session", sql: include_str!("migrations/0031_acp_session.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -64,6 +64,8 @@ pub struct AcpView {
     /// Which known program it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_id: Option<String>,
+    /// It is offered our servers, through the gateway.
+    pub gateway: bool,
 }
 
 /// A program of another maker as a new agent.
@@ -81,6 +83,8 @@ pub struct AcpInput {
     pub workspace_root: Option<String>,
     /// Developer when absent: files and commands, each asked about.
     pub land_config_id: Option<String>,
+    /// It is not offered our servers.
+    pub without_gateway: bool,
     /// The person agreed that this program is started as them, with their login, in its folder.
     pub confirmed: bool,
 }
@@ -111,6 +115,92 @@ pub struct AcpFound {
     /// The agent that is this program already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
+}
+
+/// What a chat has of an agent that is another program.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AcpSession {
+    pub agent_id: String,
+    /// The program's own name and version; empty before its first turn.
+    pub program: String,
+    /// The program runs at this moment.
+    pub running: bool,
+    #[serde(flatten)]
+    pub told: AcpTold,
+}
+
+/// What such an agent told about its session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AcpTold {
+    /// Modes, models and whatever else can be chosen.
+    pub options: Vec<AcpOption>,
+    /// What can be typed behind `/`.
+    pub commands: Vec<AcpCommand>,
+    /// What the session cost so far, as the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<AcpCost>,
+}
+
+/// Something a person can choose of a session.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AcpOption {
+    pub id: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// `mode`, `model`, `thought_level` or a word of the agent.
+    pub category: String,
+    /// `mode`: set as a mode; `select` or `boolean`: set as an option.
+    pub kind: String,
+    /// What is chosen.
+    pub value: String,
+    pub choices: Vec<AcpChoice>,
+}
+
+/// One value of an option.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AcpChoice {
+    pub id: String,
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// With this one the agent stops asking; a person has to confirm it.
+    pub unasked: bool,
+}
+
+/// A command of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AcpCommand {
+    /// Without the stroke.
+    pub name: String,
+    pub description: String,
+    /// What may follow it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub hint: String,
+}
+
+/// An amount as an agent tells it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AcpCost {
+    pub amount: f64,
+    pub currency: String,
+}
+
+/// What a person chooses of a session.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AcpChosen {
+    pub option: String,
+    pub value: String,
+    /// The person agreed that the agent stops asking.
+    #[serde(default)]
+    pub confirmed: bool,
 }
 
 /// What may be said about an agent; what is absent stays as it is.

@@ -1,7 +1,7 @@
 // The routes of sessions, runs and traces as functions.
 
 import type { WireAgentRef, WireModelRef } from '../protocol/chat';
-import type { ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, InstructionsView, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView, VersionDeleted } from '../protocol/wire';
+import type { AcpChosen, AcpSession, ChatFile, CommandList, CompleteOrder, Completions, Filled, FillOrder, InstructionsView, MentionedFiles, MentionList, MentionOrder, MessagePage, RunView, SearchHit, SendOrder, Sent, SessionView, TraceView, VersionDeleted } from '../protocol/wire';
 import type { Http } from './http';
 
 const V1 = '/api/v1';
@@ -122,6 +122,15 @@ export class ChatApi {
 
   compact(id: string, instructions = ''): Promise<{ made?: boolean }> {
     return this.http.post(`${at(id)}/compact`, { instructions }, { timeoutMs: SEND_TIMEOUT_MS });
+  }
+
+  /** What a chat has of an agent that is another program. */
+  otherAgent(session: string): Promise<AcpSession> {
+    return this.http.get(`${V1}/acp/sessions/${encodeURIComponent(session)}`);
+  }
+
+  chooseOther(session: string, chosen: AcpChosen): Promise<AcpSession> {
+    return this.http.post(`${V1}/acp/sessions/${encodeURIComponent(session)}`, chosen, { timeoutMs: SEND_TIMEOUT_MS });
   }
 
   /** Texts of the chat's project that go with its messages. */

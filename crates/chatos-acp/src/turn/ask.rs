@@ -1,31 +1,75 @@
 //! What an agent asks in a turn: the profile first, then the rules, then a person; one answer, used once.
 
-use chatos_agent::WaitKind;
+use std::sync::Arc;
+
+use chatos_agent::{CallObserver, WaitKind};
 use chatos_inbox::{Inbox, Question};
 use chatos_prompts::{ItemState, Owner, RequestId, Ruling};
 use chatos_tool::{DenyRule, Fault, Text, ToolError, Trace, persons_note};
 use chatos_wire::Severity;
 use serde_json::{Value, json};
 
+use super::acts::{Act, said_no};
+use super::texts::unaskable;
+use super::told::is_name;
 use super::{Waiting, Work};
-use crate::message::{Choice, choices};
-use crate::permission::{self, Asker, First, Unaskable, allows, approved_part, option_for, request_id};
+use crate::message::{Choice, Progress, ToolCall, choices};
+use crate::permission::{self, Asker, First, allows, approved_part, differs, option_for, request_id};
 
 /// What a person, or a rule, said about a permission.
 pub(super) struct Decided {
     rpc_id: Value,
     tool_id: String,
     /// The question; empty where nobody was asked.
-    request_id: String,
+    pub(super) request_id: String,
     choices: Vec<Choice>,
     /// Of the call, as it was shown.
     shown: Value,
     yes: bool,
     selection: Option<String>,
-    status: String,
+    pub(super) status: String,
     remark: Option<String>,
     /// Why it is a no that no person said.
     refused: Option<ToolError>,
+    /// The answer to a form.
+    pub(super) form: Value,
+    sequel: Sequel,
+}
+
+/// What follows from an answer.
+#[derive(Debug, Clone)]
+pub(super) enum Sequel {
+    /// The agent is told, and acts itself.
+    Permission,
+    /// We act for it.
+    Act(Act),
+    /// The agent gets the values.
+    Form,
+}
+
+impl Decided {
+    pub(super) fn new(
+        rpc_id: Value,
+        tool_id: String,
+        call: &ToolCall,
+        choices: Vec<Choice>,
+        sequel: Sequel,
+    ) -> Self {
+        Self {
+            rpc_id,
+            tool_id,
+            request_id: String::new(),
+            choices,
+            shown: approved_part(call),
+            yes: false,
+            selection: None,
+            status: "ok".to_owned(),
+            remark: None,
+            refused: None,
+            form: Value::Null,
+            sequel,
+        }
+    }
 }
 
 /// How a question with this id stands.
@@ -43,7 +87,7 @@ impl Work<'_> {
         let told = &params["toolCall"];
         let id = told["toolCallId"].as_str().unwrap_or_default().to_owned();
         let choices = choices(&params);
-        let known = !id.is_empty() && id.len() <= 1_000 && !self.calls.ended.contains(&id);
+        let known = is_name(&id) && !self.calls.ended.contains(&id);
         if params["sessionId"] != session.as_str() || !known || self.alarm {
             link.refuse(rpc_id, "session/request_permission").await;
             return Ok(());
@@ -71,18 +115,7 @@ impl Work<'_> {
             return Ok(());
         };
         let call = open.call.clone();
-        let mut decided = Decided {
-            rpc_id: rpc_id.clone(),
-            tool_id: id.clone(),
-            request_id: String::new(),
-            shown: approved_part(&call),
-            yes: false,
-            selection: None,
-            status: "ok".to_owned(),
-            remark: None,
-            refused: None,
-            choices,
-        };
+        let mut decided = Decided::new(rpc_id.clone(), id.clone(), &call, choices, Sequel::Permission);
         match turn.allowed.first(&call, root) {
             First::Refuse => {
                 decided.refused = Some(ToolError::denied(
@@ -106,6 +139,7 @@ impl Work<'_> {
             program: &program,
             session: &session,
             root,
+            through_us: false,
         };
         let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
             Ok(question) => question,
@@ -117,18 +151,47 @@ impl Work<'_> {
         };
         let trace = Trace { span_id: Some(open.step.span_id.clone()), ..turn.run.trace.clone() };
         let observer = open.observer.clone();
+        self.put(decided, question, program, trace, observer).await
+    }
+
+    /// Asks a person about a call.
+    pub(super) async fn put(
+        &mut self,
+        mut decided: Decided,
+        question: permission::Question,
+        program: String,
+        trace: Trace,
+        observer: Arc<dyn CallObserver>,
+    ) -> Result<(), Fault> {
         let request = self.free_id(&question.digest).await?;
         self.left.remove(&request);
         observer.waiting(&request, WaitKind::Approval);
-        self.waiting.insert(request.clone(), Waiting { rpc_id, observer });
-        decided.request_id.clone_from(&request);
-        let inbox = turn.inbox.clone();
+        let method = match &decided.sequel {
+            Sequel::Permission => "session/request_permission",
+            Sequel::Act(Act::Write { .. }) => "fs/write_text_file",
+            Sequel::Act(Act::Run { .. }) => "terminal/create",
+            Sequel::Form => "elicitation/create",
+        };
+        self.waits(&request, decided.rpc_id.clone(), method, observer);
+        decided.request_id = request;
+        let inbox = self.turn.inbox.clone();
         self.asking.spawn(ask(inbox, decided, question, program, trace));
         Ok(())
     }
 
+    /// The agent waits for the answer to this question.
+    pub(super) fn waits(
+        &mut self,
+        request: &str,
+        rpc_id: Value,
+        method: &'static str,
+        observer: Arc<dyn CallObserver>,
+    ) {
+        self.waiting.insert(request.to_owned(), Waiting { rpc_id, method, observer });
+    }
+
     /// The id of the question about this call: the one that is open or answered and not used, else a new one.
-    async fn free_id(&self, digest: &str) -> Result<String, Fault> {
+    pub(super) async fn free_id(&self, digest: &str) -> Result<String, Fault> {
         let mut number = 0;
         loop {
             let id = request_id(&self.turn.run.id, digest, number);
@@ -149,6 +212,15 @@ impl Work<'_> {
             self.delivered.insert(decided.request_id.clone());
         }
         let Some(link) = self.seat.as_ref().map(|seat| seat.link.clone()) else { return Ok(()) };
+        if let Sequel::Form = decided.sequel {
+            if let Some(open) = self.calls.open.get_mut(&decided.tool_id) {
+                open.call.progress = Progress::Done;
+                open.call.text = decided.form["action"].as_str().unwrap_or_default().to_owned();
+            }
+            self.calls.follow(&self.scene(), &decided.tool_id).await?;
+            link.reply(decided.rpc_id, decided.form).await.ok();
+            return Ok(());
+        }
         let option = option_for(&decided.choices, decided.yes, decided.selection.as_deref());
         let allowed = decided.yes && option.as_deref().is_some_and(|option| allows(&decided.choices, option));
         let details = json!({
@@ -158,13 +230,28 @@ impl Work<'_> {
         });
         turn.audit.audit("tool_approval", details);
         let scene = self.scene();
+        if let Sequel::Act(act) = decided.sequel {
+            let note = decided.remark.as_deref().and_then(persons_note);
+            if let Some(open) = self.calls.open.get_mut(&decided.tool_id).filter(|_| allowed) {
+                open.approved = Some(decided.shown);
+                open.mark_sent(&scene).await?;
+                self.remarks.extend(note);
+                self.begin(decided.rpc_id, act, Some(decided.tool_id), None).await;
+                return Ok(());
+            }
+            let error = decided.refused.unwrap_or_else(|| said_no(note.as_deref()));
+            self.remarks.extend(note);
+            return self.refuse_act(decided.rpc_id, &decided.tool_id, &act, error).await;
+        }
+        let mut covers = None;
         let changed = match self.calls.open.get_mut(&decided.tool_id) {
             Some(open) if allowed => {
                 // It was told differently while the person was looking.
-                let changed = approved_part(&open.call) != decided.shown;
+                let changed = differs(&decided.shown, &open.call);
                 if !changed {
                     open.approved = Some(decided.shown);
                     open.mark_sent(&scene).await?;
+                    covers = Some(open.call.clone());
                 }
                 changed
             }
@@ -177,6 +264,9 @@ impl Work<'_> {
         };
         if let Some(note) = decided.remark.as_deref().and_then(persons_note) {
             self.remarks.push(note);
+        }
+        if let Some(call) = covers {
+            self.covers(&call);
         }
         let tool = decided.tool_id;
         if changed {
@@ -283,17 +373,4 @@ async fn ask(
         decided.refused = Some(ToolError::denied(DenyRule::NoPerson, fault.message));
     }
     Ok(decided)
-}
-
-fn unaskable(agent: &str, why: Unaskable) -> Text {
-    match why {
-        Unaskable::NoOptions => Text::new(
-            format!("{agent} asked for permission and offered no answer to choose; it was told no"),
-            format!("{agent} 请求许可却未提供任何选项；已拒绝"),
-        ),
-        Unaskable::TooLarge => Text::new(
-            format!("{agent} asked for something too large to be shown; it was told no"),
-            format!("{agent} 请求的内容过大，无法显示；已拒绝"),
-        ),
-    }
 }

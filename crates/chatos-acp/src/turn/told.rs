@@ -15,11 +15,14 @@ use crate::calls::{CALLS, model_call};
 use crate::link::Incoming;
 use crate::message::{Kind, Progress, ToolCall, block_text, plan_lines};
 use crate::permission::changed;
+use crate::session;
 
 /// Longest answer of one message.
 const TEXT_BYTES: usize = 4 << 20;
-/// The plan, among the calls.
-const PLAN: &str = "\u{0}plan";
+/// Whether an agent may name a call so; ours begin with a character that none of theirs has.
+pub(super) fn is_name(id: &str) -> bool {
+    !id.is_empty() && id.len() <= 1_000 && !id.starts_with('\u{0}')
+}
 
 impl Work<'_> {
     pub(super) async fn heard(&mut self, incoming: Incoming) -> Result<(), Fault> {
@@ -32,12 +35,7 @@ impl Work<'_> {
             Incoming::Request { id, method, params } if method == "session/request_permission" => {
                 self.permission(id, params).await
             }
-            Incoming::Request { id, method, .. } => {
-                if let Some(seat) = &self.seat {
-                    seat.link.refuse(id, &method).await;
-                }
-                Ok(())
-            }
+            Incoming::Request { id, method, params } => self.requested(id, &method, params).await,
             Incoming::Note { .. } | Incoming::Gone(_) => Ok(()),
         }
     }
@@ -48,6 +46,15 @@ impl Work<'_> {
             && self.held.as_ref().is_some_and(|held| update["toolCallId"] == held.id.as_str());
         if !of_held && kind != "usage_update" {
             self.release().await?;
+        }
+        if matches!(
+            kind,
+            "usage_update" | "current_mode_update" | "config_option_update" | "available_commands_update"
+        ) && let Some(seat) = &mut self.seat
+        {
+            let before = seat.told.clone();
+            session::updated(&mut seat.told, update);
+            self.news |= before != seat.told;
         }
         match kind {
             "agent_message_chunk" => self.chunk(DeltaKind::Text, update).await,
@@ -133,7 +140,7 @@ impl Work<'_> {
 
     async fn tool_call(&mut self, update: &Value) -> Result<(), Fault> {
         let id = update["toolCallId"].as_str().unwrap_or_default();
-        if id.is_empty() || id.len() > 1_000 || id == PLAN || self.calls.ended.contains(id) {
+        if !is_name(id) || self.calls.ended.contains(id) {
             return Ok(());
         }
         if self.calls.open.contains_key(id) {
@@ -159,6 +166,11 @@ impl Work<'_> {
             return self.alarm(id).await;
         }
         open.call.told(update);
+        let over = matches!(open.call.progress, Progress::Done | Progress::Failed);
+        if over && !open.call.terminals.is_empty() {
+            self.fill(id);
+        }
+        let Some(open) = self.calls.open.get_mut(id) else { return Ok(()) };
         if open.call.progress == Progress::Running && update["content"].is_array() {
             let last = open.call.text.lines().next_back().unwrap_or_default();
             let message: String = last.chars().take(200).collect();
@@ -193,7 +205,7 @@ impl Work<'_> {
         let (link, session) = (seat.link.clone(), seat.session.clone());
         if link.tell("session/cancel", json!({ "sessionId": session })).await.is_ok() {
             for waiting in self.waiting.values() {
-                link.refuse(waiting.rpc_id.clone(), "session/request_permission").await;
+                link.call_off(waiting.rpc_id.clone(), waiting.method).await;
             }
             tokio::time::sleep(super::PATIENCE).await;
         }
@@ -206,21 +218,25 @@ impl Work<'_> {
         let lines = plan_lines(update);
         let done = lines.iter().filter(|line| line.starts_with("- [x]")).count();
         self.plan = Some((done, lines.len()));
-        if !self.calls.open.contains_key(PLAN) {
+        if self.plan_id.is_empty() {
+            // Each life of the agent makes its own.
+            self.plan_id = format!("\u{0}plan-{}", uuid::Uuid::new_v4().simple());
+        }
+        if !self.calls.open.contains_key(&self.plan_id) {
             let call = ToolCall {
-                id: PLAN.to_owned(),
-                title: "plan".to_owned(),
-                kind: Kind::Other,
+                id: self.plan_id.clone(),
+                kind: Kind::Plan,
                 progress: Progress::Running,
                 text: lines.join("\n"),
                 ..ToolCall::default()
             };
-            return self.announce(call).await;
+            self.announce(call).await?;
         }
-        if let Some(open) = self.calls.open.get_mut(PLAN) {
+        if let Some(open) = self.calls.open.get_mut(&self.plan_id) {
             open.call.text = lines.join("\n");
             let total = Some(lines.len() as f64);
-            open.observer.progress(&Sign { progress: done as f64, total, message: None, meta: None });
+            let message = Some(open.call.text.clone());
+            open.observer.progress(&Sign { progress: done as f64, total, message, meta: None });
         }
         Ok(())
     }

@@ -33,6 +33,9 @@ pub(crate) enum Agent {
         /// Environment variable it may see; repeatable
         #[arg(long, value_name = "NAME")]
         pass_env: Vec<String>,
+        /// Don't offer it the servers of ChatOS
+        #[arg(long)]
+        no_gateway: bool,
         /// Don't ask before adding
         #[arg(long)]
         yes: bool,

@@ -89,6 +89,9 @@ pub(crate) struct Gateway {
     /// Start a host if none is running; it goes on when the client is gone
     #[arg(long)]
     pub(crate) serve: bool,
+    /// Server to leave out, by name; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub(crate) without: Vec<String>,
     /// Print the configuration to paste into a client, and exit
     #[arg(long, value_name = "CLIENT")]
     pub(crate) print_config: Option<ConfigClient>,

@@ -45,12 +45,14 @@ pub(crate) fn run_agent(
                 let list = api.get_json("/api/v1/acp/detect", output.lang).await?;
                 if output.json { output.json_line(&list) } else { print_found(output, &list) }
             }
-            Agent::Add { acp, name, workspace, land, pass_env, yes, command } => {
+            Agent::Add { acp, name, workspace, land, pass_env, no_gateway, yes, command } => {
                 let root = current.join(workspace.unwrap_or_default());
                 let root = std::path::absolute(&root).unwrap_or(root);
                 // `DIR/.` is `DIR`.
                 let root: std::path::PathBuf = root.components().collect();
-                let mut body = json!({ "workspaceRoot": root, "passEnv": pass_env, "confirmed": yes });
+                let mut body = json!({
+                    "workspaceRoot": root, "passEnv": pass_env, "withoutGateway": no_gateway, "confirmed": yes,
+                });
                 match command.split_first() {
                     Some((program, args)) => {
                         body["program"] = json!(program);

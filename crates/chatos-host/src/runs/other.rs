@@ -3,20 +3,21 @@
 
 use std::sync::Arc;
 
-use chatos_acp::{AcpTurn, Allowed, Audit, Launching, PLACES};
-use chatos_agent::{End, RunFacts, Turn};
+use chatos_acp::{AcpTurn, Allowed, Audit, Deed, Hands, Launching, PLACES};
+use chatos_agent::{CallEnd, CallObserver, CallOrder, End, RunFacts, ToolRef, Turn};
 use chatos_child::child_environment;
 use chatos_contribution::ServerIdentity;
 use chatos_policy::{Outcome, ToolDecision};
+use chatos_servers::{Toolset, ToolsetOrder};
 use chatos_store::{AcpLaunch, AgentRecord};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use chatos_wire::RunState;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::RunDesk;
 use super::active::Active;
-use super::stage::HostStage;
+use super::stage::{HostStage, Later};
 use crate::host::Host;
 
 /// What a run does.
@@ -65,8 +66,85 @@ impl Audit for HostAudit {
     }
 }
 
+/// The servers whose work such an agent does itself, or lets us do.
+const OWN: [&str; 3] = ["project_files", "code_writer", "shell_tasks"];
+
+/// Our file and shell tools for such an agent, within its profile.
+struct HostHands {
+    host: Arc<Host>,
+    outcome: Outcome,
+    run: RunFacts,
+    set: tokio::sync::OnceCell<Arc<Toolset>>,
+}
+
+impl HostHands {
+    fn new(host: &Arc<Host>, outcome: &Outcome, run: &RunFacts) -> Self {
+        let mut outcome = outcome.clone();
+        outcome.grants.retain(|_, grant| OWN.contains(&grant.server.as_str()));
+        Self { host: Arc::clone(host), outcome, run: run.clone(), set: tokio::sync::OnceCell::new() }
+    }
+
+    async fn set(&self) -> Arc<Toolset> {
+        let made = self.set.get_or_try_init(|| async {
+            let order = ToolsetOrder::new(&self.outcome, self.run.lang);
+            self.host.servers().toolset(order).await.map(Arc::new)
+        });
+        match made.await {
+            Ok(set) => Arc::clone(set),
+            Err(fault) => {
+                tracing::warn!(%fault, "an agent has no tools of ours");
+                Arc::default()
+            }
+        }
+    }
+}
+
+/// Shared by the calls of a turn.
+struct SharedHands(Arc<HostHands>);
+
+impl Hands for SharedHands {
+    fn call(&self, deed: Deed, observer: Arc<dyn CallObserver>) -> Later<CallEnd> {
+        let hands = Arc::clone(&self.0);
+        Box::pin(async move {
+            let (set, run) = (hands.set().await, &hands.run);
+            let order = CallOrder {
+                tool: ToolRef::Direct { server: deed.server.to_owned(), tool: deed.tool.to_owned() },
+                arguments: deed.arguments,
+                raw_arguments: None,
+                call_id: format!("acp_{}", deed.span),
+                trace: Trace { span_id: Some(deed.span), ..run.trace.clone() },
+                user_message_id: run.user_message_id.clone(),
+                role: run.role,
+                workdir: run.workdir.clone(),
+                lang: run.lang,
+                people: run.people,
+                cancel: deed.cancel,
+                extra_meta: serde_json::Map::new(),
+                resume: None,
+                to_queue: false,
+                together: None,
+            };
+            hands.host.calls().dispatcher().call(&set, order, observer).await
+        })
+    }
+}
+
+/// The command of our gateway for this agent: what its profile grants, but for what it does itself.
+fn gateway(host: &Host, launch: &AcpLaunch, agent: &AgentRecord) -> Vec<String> {
+    let Ok(program) = std::env::current_exe() else { return Vec::new() };
+    if !launch.gateway {
+        return Vec::new();
+    }
+    let dir = host.dir().path().to_string_lossy().into_owned();
+    let mut words =
+        vec![program.to_string_lossy().into_owned(), "gateway".to_owned(), "--state-dir".to_owned(), dir];
+    words.extend(["--agent".to_owned(), agent.id.clone()]);
+    words.extend(OWN.iter().flat_map(|server| ["--without".to_owned(), (*server).to_owned()]));
+    words
+}
+
 /// What the permissions profile lets such an agent ask for.
-fn allowed(host: &Host, outcome: &Outcome) -> Allowed {
+fn allowed(host: &Host, outcome: &Outcome, launch: &AcpLaunch) -> Allowed {
     let may = |server: &str, tool: &str| {
         let id = chatos_builtin::server_info(server).map(|info| ServerIdentity::admin(info.id));
         let decision = id.and_then(|id| outcome.tool(&id, tool));
@@ -77,6 +155,7 @@ fn allowed(host: &Host, outcome: &Outcome) -> Allowed {
         edit: may("code_writer", "write_file"),
         read: may("project_files", "read_file"),
         reads_pass: host.settings().bool("acpAllowReads"),
+        gateway: launch.gateway,
     }
 }
 
@@ -111,6 +190,11 @@ impl Host {
 }
 
 impl RunDesk {
+    /// Agents of other makers that run at this moment.
+    pub fn seats(&self) -> &chatos_acp::Seats {
+        &self.seats
+    }
+
     /// A question of this run was answered: an interrupted turn of another program goes on.
     async fn answered(&self, id: String) -> Result<(), Fault> {
         let found = self.work(move |store| {
@@ -151,13 +235,15 @@ impl RunDesk {
                 spawning: host.spawning(),
                 environment: child_environment(variables, &named, &[]),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
+                gateway: gateway(host, &launch, agent),
             },
+            hands: Arc::new(SharedHands(Arc::new(HostHands::new(host, outcome, &run)))),
+            allowed: allowed(host, outcome, &launch),
             launch,
             agent_id: agent.id.clone(),
             agent: agent.name.clone(),
             session_id: stage.parts.run.session_id.clone(),
             run,
-            allowed: allowed(host, outcome),
             audit: Arc::new(HostAudit(Arc::clone(host))),
             cancel: active.cancel.clone(),
             steer: Arc::clone(&active.steer),

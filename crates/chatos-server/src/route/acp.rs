@@ -7,7 +7,7 @@ use chatos_host::Host;
 use chatos_policy::DEVELOPER;
 use chatos_store::AcpLaunch;
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::agent::{AcpFound, AcpFoundList, AcpInput, AgentView};
+use chatos_wire::agent::{AcpChosen, AcpFound, AcpFoundList, AcpInput, AcpSession, AgentView};
 use serde_json::{Map, json};
 
 use super::agents::view;
@@ -16,12 +16,58 @@ use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
 use crate::caller::Caller;
-use crate::input::Body;
+use crate::input::{Body, Path};
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/acp/detect", "Other agents on this machine; nothing is started to find out", find);
     routes.post("/api/v1/acp/agents", "Make an agent of another program", create);
+    routes.get("/api/v1/acp/sessions/{id}", "What a chat has of an agent that is another program", session);
+    routes.post("/api/v1/acp/sessions/{id}", "Choose a mode or an option of that agent", choose);
+}
+
+/// The agent that answers in a chat; it has to be another program.
+fn agent_of(host: &Host, chat: &str) -> Result<String, Fault> {
+    let row = host.store().session(chat)?.ok_or_else(|| {
+        Fault::new(ErrorCode::NotFound, Text::fixed("there is no such chat", "没有此会话"))
+    })?;
+    let agent = if row.agent_id.is_empty() {
+        host.agents().first_agent()?
+    } else {
+        host.agents().agent(&row.agent_id)?
+    };
+    if agent.acp.is_none() {
+        return Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("the agent of this chat is no other program", "此会话的智能体不是其他程序"),
+        )
+        .code("not_for_models"));
+    }
+    Ok(agent.id)
+}
+
+async fn session(app: App, _: Caller, Path(id): Path<String>) -> Result<AcpSession, ApiError> {
+    blocking(&app, move |host| {
+        let agent = agent_of(host, &id)?;
+        chatos_acp::session(host.store(), host.runs().seats(), &id, &agent)
+    })
+    .await
+}
+
+async fn choose(
+    app: App,
+    _: Caller,
+    (Path(id), Body(order)): (Path<String>, Body<AcpChosen>),
+) -> Result<AcpSession, ApiError> {
+    let chat = id.clone();
+    let agent = blocking(&app, move |host| agent_of(host, &chat)).await?;
+    let (store, seats) = (app.host.store().clone(), app.host.runs().seats().clone());
+    let details = json!({ "agentId": agent, "session": id, "option": order.option, "value": order.value });
+    let (session, unasked) = chatos_acp::choose(store, seats, id, agent, order).await?;
+    if unasked {
+        app.host.audit("acp_mode_unasked", details.as_object().cloned().unwrap_or_default());
+    }
+    Ok(session)
 }
 
 fn found(host: &Host) -> Vec<Found> {
@@ -109,6 +155,7 @@ fn launch_of(host: &Host, input: &AcpInput) -> Result<(String, AcpLaunch), Fault
             args: input.args.clone(),
             pass_env: input.pass_env.clone(),
             known_id: None,
+            gateway: !input.without_gateway,
         };
         return Ok((title.into_owned(), launch));
     }
@@ -137,6 +184,7 @@ fn launch_of(host: &Host, input: &AcpInput) -> Result<(String, AcpLaunch), Fault
         args: known.args.iter().map(|word| (*word).to_owned()).collect(),
         pass_env,
         known_id: Some(known.id.to_owned()),
+        gateway: !input.without_gateway,
     };
     Ok((known.title.to_owned(), launch))
 }

@@ -216,6 +216,7 @@ pub(super) fn view(host: &Host, agent: AgentRecord, lang: Lang) -> Result<AgentV
             args: launch.args,
             pass_env: launch.pass_env,
             known_id: launch.known_id,
+            gateway: launch.gateway,
         }),
         problems,
         made_by,

@@ -10,10 +10,11 @@ use chatos_commands::mentions::Workspace;
 use chatos_commands::{Desk, PATIENCE, ProjectCommands, SkillPlace};
 use chatos_host::Host;
 use chatos_policy::{Outcome, Role};
-use chatos_store::SessionRow;
+use chatos_store::{AgentRecord, SessionRow};
 use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::agent::AcpCommand;
 use chatos_wire::command::{
-    CommandList, CommandQuery, CompleteOrder, Completions, FillOrder, Filled, MentionList, MentionOrder,
+    CommandKind, CommandList, CommandQuery, CommandView, CompleteOrder, Completions, FillOrder, Filled, MentionList, MentionOrder,
     MentionQuery, MentionedFiles, OwnCommandText, OwnCommands,
 };
 use chatos_wire::instructions::InstructionConsent;
@@ -55,6 +56,27 @@ struct Place {
     skills: Vec<SkillPlace>,
     /// The project has commands or skills, and nobody decided about it yet.
     undecided: bool,
+    /// Commands of the agent itself, where that is another program.
+    theirs: Vec<CommandView>,
+}
+
+/// What an agent of another maker takes behind `/`.
+fn of_agent(host: &Host, chat: &str, agent: &AgentRecord) -> Result<Vec<CommandView>, Fault> {
+    if agent.acp.is_none() {
+        return Ok(Vec::new());
+    }
+    let told = chatos_acp::session(host.store(), host.runs().seats(), chat, &agent.id)?.told;
+    let view = |command: AcpCommand| CommandView {
+        key: format!("agent:{}", command.name),
+        name: command.name,
+        kind: CommandKind::Prompt,
+        title: String::new(),
+        description: command.description,
+        argument_hint: command.hint,
+        arguments: Vec::new(),
+        source: agent.name.clone(),
+    };
+    Ok(told.commands.into_iter().map(view).collect())
 }
 
 /// Commands and skills of a project, nearest first, where a person lets its texts be used; and whether there are some
@@ -122,7 +144,8 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
         let root = host.apps().run_place(&row, &agent)?.dir;
         let (project, mut skills, undecided) = of_project(host, &root)?;
         skills.extend(of_person(host));
-        Ok(Place { outcome, root, project, skills, undecided })
+        let theirs = of_agent(host, session.as_deref().unwrap_or_default(), &agent)?;
+        Ok(Place { outcome, root, project, skills, undecided, theirs })
     })
     .await
 }
@@ -147,12 +170,26 @@ fn desk<'a>(app: &'a App, cx: &Caller, place: &'a Place) -> Desk<'a> {
 async fn list(app: App, cx: Caller, Query(wanted): Query<CommandQuery>) -> Result<CommandList, ApiError> {
     let place = place(&app, wanted.session, wanted.agent).await?;
     let wait = wanted.wait_ms.map_or(PATIENCE, |wait| Duration::from_millis(u64::from(wait)));
-    Ok(desk(&app, &cx, &place).list(wait).await?)
+    let mut list = desk(&app, &cx, &place).list(wait).await?;
+    // Ours come first; `//name` reaches one of the agent's that has the same name.
+    let new = |one: &CommandView| !list.items.iter().any(|known| known.name == one.name);
+    let theirs: Vec<CommandView> = place.theirs.iter().filter(|one| new(one)).cloned().collect();
+    list.items.extend(theirs);
+    Ok(list)
 }
 
 async fn fill(app: App, cx: Caller, Body(order): Body<FillOrder>) -> Result<Filled, ApiError> {
     let place = place(&app, order.session, order.agent).await?;
-    Ok(desk(&app, &cx, &place).fill(&order.text, order.arguments).await?)
+    let filled = desk(&app, &cx, &place).fill(&order.text, order.arguments).await;
+    let name = order.text.trim_start_matches('/').split_whitespace().next().unwrap_or_default();
+    match filled {
+        // The agent reads its own commands.
+        Err(_) if place.theirs.iter().any(|one| one.name == name) => {
+            let key = format!("agent:{name}");
+            Ok(Filled { kind: CommandKind::Prompt, key, text: order.text, mentions: Vec::new(), notices: Vec::new() })
+        }
+        filled => Ok(filled?),
+    }
 }
 
 async fn complete(app: App, cx: Caller, Body(order): Body<CompleteOrder>) -> Result<Completions, ApiError> {

@@ -12,6 +12,7 @@ pub(super) enum Name {
     Chats,
     Agent,
     Model,
+    Options,
     Compact,
     Attach,
     Retry,
@@ -28,13 +29,14 @@ pub(super) enum Name {
 }
 
 /// What each word of the table does here.
-const NAMES: [(&str, Name); 19] = [
+const NAMES: [(&str, Name); 20] = [
     ("/help", Name::Help),
     ("/new", Name::New),
     ("/resume", Name::Resume),
     ("/chats", Name::Chats),
     ("/agent", Name::Agent),
     ("/model", Name::Model),
+    ("/options", Name::Options),
     ("/compact", Name::Compact),
     ("/attach", Name::Attach),
     ("/retry", Name::Retry),

@@ -239,4 +239,15 @@ export const dialogs = {
     result: 'Result',
     save: 'Export',
   },
+  otherAgent: {
+    plan: 'Plan',
+    step: { done: 'Done: ', now: 'Now: ', open: 'To do: ' },
+    own: 'its own choice',
+    unasked: 'Doesn’t ask before it acts',
+    cost: (agent: string) => `What this chat cost so far, as ${agent} says`,
+    confirm: (agent: string) => `Let ${agent} act without asking?`,
+    consequence: (agent: string) =>
+      `${agent} will change files and run commands without asking you. This holds until it’s started again.`,
+    agree: 'Stop asking',
+  },
 };

@@ -238,4 +238,14 @@ export const dialogs: typeof en = {
     result: '结果',
     save: '导出',
   },
+  otherAgent: {
+    plan: '计划',
+    step: { done: '已完成：', now: '进行中：', open: '待办：' },
+    own: '由它自行决定',
+    unasked: '操作前不询问',
+    cost: (agent: string) => `${agent} 报告的此对话累计费用`,
+    confirm: (agent: string) => `允许 ${agent} 不经询问直接操作？`,
+    consequence: (agent: string) => `${agent} 将不再询问，直接修改文件、运行命令。此设置在它重新启动前有效。`,
+    agree: '不再询问',
+  },
 };

@@ -54,7 +54,7 @@ pub(crate) fn run(
         None => ListMode::parse(&BesideSettings::new(&beside).current().gateway_tools),
     };
     let relay = Relayed::new(line, options.agent.clone(), label, client_lang(&beside), folder, mode);
-    let relay = relay.holding(options.hold);
+    let relay = relay.holding(options.hold).without(options.without.clone());
     let served = runtime.block_on(serve(output, &serving, relay, &beside));
     runtime.shutdown_timeout(Duration::from_millis(200));
     beside.close();

@@ -152,6 +152,7 @@ impl Live<'_, '_> {
             Name::Stop => self.talk.stop().await?,
             Name::Tools => self.tools().await?,
             Name::Access => self.access().await?,
+            Name::Options => self.options(rest).await?,
             Name::Prompts => self.prompts().await?,
         }
         Ok(Next::Go)

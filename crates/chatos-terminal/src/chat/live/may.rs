@@ -1,9 +1,10 @@
 //! What the agent may do, and what it did to files: `/tools`, `/access`, and differences beside the reply.
 
-use chatos_tool::{Fault, Text};
-use chatos_wire::agent::AgentExplanation;
+use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_wire::agent::{AcpSession, AgentExplanation};
 use chatos_wire::change::{FileChangeDetail, FileChangeList};
-use serde_json::Value;
+use hyper::Method;
+use serde_json::{Value, json};
 
 use super::Live;
 use crate::markdown::hung;
@@ -130,6 +131,54 @@ impl Live<'_, '_> {
             format!("`/tools` lists the tools, `chatos agent explain '{name}'` says why"),
             format!("`/tools` 列出工具，`chatos agent explain '{name}'` 说明原因"),
         ));
+        Ok(())
+    }
+
+    /// Mode, model and options of an agent that is another program: shown, or one of them chosen.
+    pub(super) async fn options(&self, rest: &str) -> Result<(), Fault> {
+        let lang = self.output.lang;
+        let path = format!("/api/v1/acp/sessions/{}", encode(&self.talk.id));
+        let mut words = rest.split_whitespace();
+        let known: AcpSession = match (words.next(), words.next(), words.next()) {
+            (Some(option), Some(value), word) => {
+                let order = json!({ "option": option, "value": value, "confirmed": word == Some("confirm") });
+                let set = self.talk.api().call(Method::POST, &path, Some(&order), lang).await;
+                let set = set.map_err(|fault| match fault.code.as_ref() {
+                    "not_confirmed" => fault.hint(Text::new(
+                        format!("agree with `/options {option} {value} confirm`"),
+                        format!("用 `/options {option} {value} confirm` 表示同意"),
+                    )),
+                    _ => fault,
+                })?;
+                serde_json::from_value(set).map_err(|error| {
+                    Fault::new(ErrorCode::Internal, Text::same("the host's answer cannot be read"))
+                        .caused_by(&error)
+                })?
+            }
+            _ => self.talk.api().get::<AcpSession>(&path, lang).await?.body,
+        };
+        for option in &known.told.options {
+            let all: Vec<String> = option
+                .choices
+                .iter()
+                .map(|choice| {
+                    let mark = if choice.id == option.value { "*" } else { "" };
+                    format!("{}{mark}", visible(&choice.id))
+                })
+                .collect();
+            let head = format!("  {}  ", visible(&option.id));
+            self.output.line(&hung(&head, self.output.paints(), &all.join(", "), false, columns()));
+        }
+        if known.told.options.is_empty() {
+            self.dim(&Text::fixed(
+                "It has told no options yet; say something first.",
+                "它尚未告知任何选项；请先发送一条消息。",
+            ));
+        }
+        if let Some(cost) = &known.told.cost {
+            let amount = format!("{} {}", cost.amount, visible(&cost.currency));
+            self.dim(&Text::new(format!("Cost so far: {amount}"), format!("累计费用：{amount}")));
+        }
         Ok(())
     }
 

@@ -1,0 +1,97 @@
+//! What a person or an agent is told about a turn: ends, losses and what became of calls.
+
+use chatos_agent::{End, Pending};
+use chatos_tool::{Needed, Text, ToolError};
+use chatos_wire::RunEnd;
+use serde_json::Value;
+
+use crate::permission::Unaskable;
+use crate::seat::NoSeat;
+
+/// A call in words, for the agent.
+pub(super) fn name_of(pending: &Pending) -> String {
+    let arguments: Value = serde_json::from_str(&pending.call.arguments).unwrap_or_default();
+    let about = ["command", "path", "title"].iter().find_map(|key| arguments[*key].as_str());
+    match about {
+        Some(about) => format!("{}: {}", pending.call.name, about.chars().take(400).collect::<String>()),
+        None => pending.call.name.clone(),
+    }
+}
+
+/// The end a stop reason stands for; `None` where the turn is simply complete.
+pub(super) fn end_of(stop: &str, agent: &str) -> Option<End> {
+    match stop {
+        "cancelled" => Some(End::Failed {
+            code: "agent_canceled",
+            message: Text::new(
+                format!("{agent} stopped this turn by itself"),
+                format!("{agent} 自行停止了本轮"),
+            ),
+        }),
+        "refusal" => Some(End::Done { reason: RunEnd::ContentFilter }),
+        "max_tokens" => Some(End::Done { reason: RunEnd::Length }),
+        "max_turn_requests" => Some(End::Done { reason: RunEnd::MaxPasses }),
+        _ => None,
+    }
+}
+
+pub(super) fn changed_after(agent: &str) -> End {
+    End::Failed {
+        code: "changed_after_approval",
+        message: Text::new(
+            format!(
+                "{agent} announced something else after you had approved it. The turn was stopped; look at what it changed."
+            ),
+            format!("{agent} 在你批准之后又改变了内容。本轮已停止；请检查它做了哪些更改。"),
+        ),
+    }
+}
+
+pub(super) fn lost(agent: &str) -> Text {
+    Text::new(
+        format!(
+            "{agent} cannot load the session of this chat, so the cut-off turn cannot go on. Send a message to begin anew; look first at what was done."
+        ),
+        format!("{agent} 无法载入此会话，中断的一轮无法继续。请先检查已完成的内容，再发送消息重新开始。"),
+    )
+}
+
+pub(super) fn begins_anew(agent: &str) -> Text {
+    Text::new(
+        format!(
+            "{agent} could not load its earlier session: it does not know what was said before in this chat."
+        ),
+        format!("{agent} 无法载入先前的会话：它不了解此会话中之前的内容。"),
+    )
+}
+
+pub(super) fn gone(why: &str) -> NoSeat {
+    NoSeat {
+        code: "agent_gone",
+        message: Text::new(format!("the agent is gone {why}"), format!("智能体已退出 {why}")),
+        died: true,
+    }
+}
+
+pub(super) fn not_run_error() -> ToolError {
+    let text = Text::fixed("cut off before it began; it was not run", "在开始之前已中断；未执行");
+    ToolError::unavailable(Needed::Process, text)
+}
+
+pub(super) fn unknown_error() -> ToolError {
+    let text = Text::fixed("cut off; the agent looks whether it ran", "已中断；由智能体检查是否已执行");
+    ToolError::unavailable(Needed::Process, text)
+}
+
+pub(super) fn unaskable(agent: &str, why: Unaskable) -> Text {
+    match why {
+        Unaskable::NoOptions => Text::new(
+            format!("{agent} asked for permission and offered no answer to choose; it was told no"),
+            format!("{agent} 请求许可却未提供任何选项；已拒绝"),
+        ),
+        Unaskable::TooLarge => Text::new(
+            format!("{agent} asked for something too large to be shown; it was told no"),
+            format!("{agent} 请求的内容过大，无法显示；已拒绝"),
+        ),
+    }
+}
