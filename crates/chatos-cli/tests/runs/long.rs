@@ -172,7 +172,7 @@ fn signatures_of_gemini_go_back_on_their_calls() {
 }
 
 #[test]
-fn ollama_that_shortens_without_a_word_is_found_out() {
+fn ollama_is_never_sent_more_than_the_window_that_was_asked_for() {
     let vendor = Vendor::new(Speaks::Ollama, 8_192, 3.2, vendor::groq);
     run_against(&vendor, &json!({ "provider": "ollama" }), &json!({ "ollamaContextTokens": 8_192 }));
 }
