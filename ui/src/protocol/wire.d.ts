@@ -6335,7 +6335,7 @@ export interface components {
             /** @description 0: as the provider says. */
             maxOutputTokens: number;
             temperature?: number | null;
-            /** @description Empty, `minimal`, `low`, `medium` or `high`. */
+            /** @description Empty, `none`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. */
             reasoningEffort: string;
             supportsVision: boolean;
             supportsReasoning: boolean;
@@ -6378,6 +6378,11 @@ export interface components {
         };
         /** @description What is known about a model besides. */
         ModelFactsView: {
+            /**
+             * @description How it is spoken to: `openai` (chat completions), `responses`, `anthropic`, `gemini` or `ollama`; empty for the
+             *     demo.
+             */
+            api: string;
             /** @description Tokens of one call that are reckoned with, whoever said so. */
             window: number;
             windowSource: string;

@@ -61,9 +61,11 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     });
     *counts.lock().unwrap() = Some(stand.counts.clone());
     let mut host = stand.sandbox.serve();
-    host.ask("PATCH", "/api/v1/settings", Some(&json!({ "maxToolPasses": 900, "runMaxToolCalls": 2000 })));
-    let set = host.ask("PATCH", "/api/v1/settings", Some(settings));
-    assert!(set.status < 300, "{}", set.text());
+    let limits = json!({ "maxToolPasses": 500, "runMaxToolCalls": 2000 });
+    for (key, value) in [&limits, settings].into_iter().flat_map(|all| all.as_object().unwrap()) {
+        let set = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": value })));
+        assert!(set.status < 300, "{key}: {}", set.text());
+    }
     let chat = session(&host, &stand.agent);
     let run = send(&host, &chat, TASK);
     // Each stretch of work ends with a kill somewhere in the middle of a call, the last one with the run.
@@ -170,7 +172,7 @@ fn signatures_of_gemini_go_back_on_their_calls() {
 }
 
 #[test]
-fn ollama_that_shortens_without_a_word_is_found_out() {
+fn ollama_is_never_sent_more_than_the_window_that_was_asked_for() {
     let vendor = Vendor::new(Speaks::Ollama, 8_192, 3.2, vendor::groq);
     run_against(&vendor, &json!({ "provider": "ollama" }), &json!({ "ollamaContextTokens": 8_192 }));
 }
