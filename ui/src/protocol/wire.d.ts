@@ -14695,3 +14695,7 @@ export interface operations {
         };
     };
 }
+export type BulkAction = "approve" | "reject" | "snooze" | "read";
+export interface BulkPreview { items: { id: string; title: string; about: string; kind?: string | null; risk?: string | null; shown?: string | null }[]; excluded: { id: string; reason: string; message: string }[]; digest: string }
+export interface RuleUse { seq: number; at: string; rule: string; name: string; active: boolean; decision: string; title: string; about: string; tool: string; project?: string | null; runId?: string | null; sessionId?: string | null; path?: string | null }
+export interface RuleUses { uses: RuleUse[] }
