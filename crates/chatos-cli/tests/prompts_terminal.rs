@@ -231,7 +231,12 @@ fn hostile_texts_of_a_card_are_letters_in_the_terminal() {
         let asked = host.ask("POST", "/api/v1/prompts", Some(&json!({ "prompt": prompt, "requestId": id })));
         assert!(asked.status < 300, "{id}: {}", asked.text());
         let show = ["prompts", "show", id.as_str()];
-        for args in [&show[..], &[&show[..], &["--diff"]].concat(), &["prompts", "list"], &["prompts", "list", "--json"]] {
+        for args in [
+            &show[..],
+            &[&show[..], &["--diff"]].concat(),
+            &["prompts", "list"],
+            &["prompts", "list", "--json"],
+        ] {
             let out = sandbox.run(args);
             assert_eq!(out.status, 0, "{args:?}: {out:?}");
             let bad = out.stdout.chars().find(|c| {
