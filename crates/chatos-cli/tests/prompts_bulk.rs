@@ -284,14 +284,14 @@ fn a_person_writes_another_command_and_that_one_runs() {
 
     // Riskier than what was asked: it is shown once more, and only that approval counts.
     let call = run("touch harmless.txt");
-    let (first, done) = answer(&json!({ "command": "rm -rf /" }));
+    let (first, done) = answer(&json!({ "command": "git push" }));
     assert_eq!(done.status, 200, "{}", done.text());
     let next = eventually("the second question", || {
         let id = open(&host, 1).remove(0);
         let item = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
         (item["requestId"] != first["requestId"]).then_some(item)
     });
-    assert_eq!(next["prompt"]["command"], "rm -rf /", "{next}");
+    assert_eq!(next["prompt"]["command"], "git push", "{next}");
     assert_eq!(next["card"]["risk"], "high", "{next}");
     let path = format!("prompts/{}/response", next["requestId"].as_str().unwrap());
     let no = json!({ "response": { "status": "canceled" }, "shown": next["shown"] });

@@ -139,7 +139,7 @@ test('hostile texts of a card are letters: nothing runs, loads, moves or hides',
   page.on('request', (request) => {
     if (new URL(request.url()).port === '9') loaded.push(request.url());
   });
-  const long = 'x'.repeat(1 << 20);
+  const long = 'x'.repeat(1_000_000);
   const ids: string[] = [];
   for (const [index, text] of HOSTILE.entries()) {
     ids.push(await command(host, text, `hostile-command-${index}`, text));

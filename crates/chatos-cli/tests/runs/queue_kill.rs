@@ -195,7 +195,9 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
             kill(&mut host, &mut waiting);
             let answered = scene.sandbox().run_elsewhere(&args, "");
             if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
-                assert_eq!(answered.code(), "asker_gone", "{key}: {answered:?}");
+                // The host may have closed it already, because whoever asked has hung up.
+                let code = answered.code();
+                assert!(matches!(code.as_str(), "asker_gone" | "already_answered"), "{key}: {answered:?}");
             }
             answered.status == 0
         }
@@ -231,7 +233,7 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     assert_eq!(scene.answers_of(&id).len(), 1, "{key}: one line answers it");
     let done = scene.done(asker, key);
     assert!(done <= 1, "{key}: done {done} times");
-    let gone = item["answer"]["response"]["code"] == "asker_gone";
+    let gone = item["answer"]["by"].as_str().is_some_and(|by| by.starts_with("host:"));
     if gone {
         assert_eq!((done, acknowledged), (0, false), "{key}: nobody waited: {item}");
     }
