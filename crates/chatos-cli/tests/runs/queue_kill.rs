@@ -274,7 +274,9 @@ impl Elsewhere {
     fn kill(&self) {
         let pid = Pid::from_raw(self.number("pid")).unwrap();
         // It may be over already.
-        drop(kill_process(pid, Signal::KILL));
+        if let Err(error) = kill_process(pid, Signal::KILL) {
+            eprintln!("the terminal was gone: {error}");
+        }
     }
 
     fn ended(&self) -> i32 {
