@@ -96,7 +96,8 @@ pub(crate) fn counted<'a>(items: impl Iterator<Item = &'a Item>, sieve: &Sieve) 
     }
     let rows = |facet: &&str| {
         let found = counted.get(*facet).into_iter().flatten();
-        let rows: Vec<Value> = found.map(|(value, count)| json!({ "value": value, "count": count })).collect();
+        let rows: Vec<Value> =
+            found.map(|(value, count)| json!({ "value": value, "count": count })).collect();
         ((*facet).to_owned(), Value::from(rows))
     };
     Value::Object(FACETS.iter().map(rows).collect())
