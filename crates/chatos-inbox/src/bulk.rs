@@ -40,8 +40,11 @@ pub struct BulkReply {
 /// What an order is about.
 struct Chosen {
     items: Vec<Item>,
-    excluded: Vec<(String, &'static str)>,
+    excluded: Vec<Left>,
 }
+
+/// A question that is not answered, by its id, with why.
+type Left = (String, &'static str);
 
 impl Questions {
     /// `POST /prompts/bulk/preview`: what would be answered, what would not and why, and the digest over the first.
@@ -154,7 +157,7 @@ impl Questions {
         &self,
         select: &BulkSelect,
         action: BulkAction,
-    ) -> Result<(Vec<Item>, Vec<(String, &'static str)>), Fault> {
+    ) -> Result<(Vec<Item>, Vec<Left>), Fault> {
         let mut excluded = Vec::new();
         let found = match (&select.ids, &select.filter) {
             (Some(ids), None) => {
