@@ -36,7 +36,12 @@ impl Place {
         !self.sandbox.run(&["doctor", "--json"]).json().to_string().contains("shell_sandbox_none")
     }
 
-    fn call(&self, host: &RunningHost, tool: &str, arguments: &Value) -> std::thread::JoinHandle<Option<Value>> {
+    fn call(
+        &self,
+        host: &RunningHost,
+        tool: &str,
+        arguments: &Value,
+    ) -> std::thread::JoinHandle<Option<Value>> {
         let server = if tool == "run_shell_command" { "shell_tasks" } else { "code_writer" };
         let body = json!({ "server": server, "tool": tool, "root": self.project, "arguments": arguments });
         let mut wire = host.connect();
@@ -57,7 +62,8 @@ fn open(host: &RunningHost, count: usize) -> Vec<String> {
     eventually("the questions", || {
         let list = host.ask("GET", "/api/v1/prompts?view=needs_you&limit=200", None).json();
         let items = list["items"].as_array()?.clone();
-        let ids: Vec<String> = items.iter().filter_map(|item| item["requestId"].as_str().map(str::to_owned)).collect();
+        let ids: Vec<String> =
+            items.iter().filter_map(|item| item["requestId"].as_str().map(str::to_owned)).collect();
         (ids.len() == count).then_some(ids)
     })
 }
@@ -81,10 +87,13 @@ fn many_are_answered_with_one_digest_and_none_when_one_of_them_changed() {
     open(&host, 5);
 
     let select = json!({ "filter": { "project": "shop", "kind": "file_change" } });
-    let look = |action: &str| post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": action }));
+    let look =
+        |action: &str| post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": action }));
     let seen = look("approve").json();
-    let titles: Vec<&str> =
+    let mut titles: Vec<&str> =
         seen["items"].as_array().unwrap().iter().filter_map(|item| item["title"].as_str()).collect();
+    // The calls came at once, in any order.
+    titles.sort_unstable();
     assert_eq!(titles, ["Create a0.txt?", "Create a1.txt?", "Create a2.txt?"], "{seen}");
     assert_eq!(seen["excluded"][0]["reason"], "high_risk", "{seen}");
     assert_ne!(seen["digest"], look("reject").json()["digest"], "the action is part of it");
@@ -112,7 +121,8 @@ fn many_are_answered_with_one_digest_and_none_when_one_of_them_changed() {
     let seen = post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": "approve" })).json();
     assert_eq!(seen["items"], json!([]), "{seen}");
     let seen = post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": "reject" })).json();
-    let order = json!({ "select": select, "action": "reject", "digest": seen["digest"], "remark": "not today" });
+    let order =
+        json!({ "select": select, "action": "reject", "digest": seen["digest"], "remark": "not today" });
     assert_eq!(post(&host, "prompts/bulk", &order).json()["done"].as_array().map(Vec::len), Some(2));
     assert_eq!(status(risky), "canceled");
     assert!(!place.project.join(".bashrc").exists());
@@ -146,13 +156,21 @@ fn lists_are_filtered_and_counted_by_the_host() {
     let all = get("");
     let project = place.project.to_str().unwrap();
     assert_eq!(count(&all, "project", project), 4, "{}", all["facets"]);
-    assert_eq!((count(&all, "risk", "high"), count(&all, "risk", "medium"), count(&all, "risk", "low")), (1, 3, 1));
+    assert_eq!(
+        (count(&all, "risk", "high"), count(&all, "risk", "medium"), count(&all, "risk", "low")),
+        (1, 3, 1)
+    );
     assert_eq!((count(&all, "kind", "file_change"), count(&all, "kind", "kv")), (4, 1));
     let high = get("risk=high&project=shop");
     assert_eq!(high["items"].as_array().map(Vec::len), Some(1), "{high}");
     assert_eq!(high["items"][0]["card"]["object"], ".bashrc");
     // The facet itself is counted as if it were not chosen, the others as it is.
-    assert_eq!((count(&high, "risk", "medium"), count(&high, "kind", "file_change")), (3, 1), "{}", high["facets"]);
+    assert_eq!(
+        (count(&high, "risk", "medium"), count(&high, "kind", "file_change")),
+        (3, 1),
+        "{}",
+        high["facets"]
+    );
     assert_eq!(get("q=b1.txt")["items"].as_array().map(Vec::len), Some(1));
     assert_eq!(get("agent=nobody")["items"], json!([]));
 
@@ -195,7 +213,8 @@ fn a_host_killed_in_the_middle_of_many_answers_leaves_each_answered_or_open() {
     let mut wire = host.connect();
     let text = std::fs::read_to_string(place.sandbox.state().join("host.json")).unwrap();
     let token = serde_json::from_str::<Value>(&text).unwrap()["token"].as_str().unwrap().to_owned();
-    let answering = std::thread::spawn(move || drop(wire.ask(&token, "POST", "/api/v1/prompts/bulk", Some(&order))));
+    let answering =
+        std::thread::spawn(move || drop(wire.ask(&token, "POST", "/api/v1/prompts/bulk", Some(&order))));
     // As soon as the first of them is answered.
     eventually("the first answer", || {
         let one = host.ask("GET", "/api/v1/prompts/many-0", None).json();
@@ -214,7 +233,8 @@ fn a_host_killed_in_the_middle_of_many_answers_leaves_each_answered_or_open() {
         }
         let log = std::fs::read_to_string(place.sandbox.state().join("ui-prompts.jsonl")).unwrap();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let answers = lines.filter(|line| line["action"] == "response" && line["requestId"] == format!("many-{i}"));
+        let answers =
+            lines.filter(|line| line["action"] == "response" && line["requestId"] == format!("many-{i}"));
         assert_eq!(answers.count(), usize::from(one["state"] == "closed"), "{one}");
     }
     // What is open can be answered like any other.
@@ -242,10 +262,19 @@ fn a_person_writes_another_command_and_that_one_runs() {
     };
     let call = run("touch wrong.txt");
     // What is no command is refused, and nothing is answered.
-    for wrong in [json!({ "command": " " }), json!({ "command": 7 }), json!({ "arguments": {} }), json!({ "command": "a\0b" })] {
+    for wrong in [
+        json!({ "command": " " }),
+        json!({ "command": 7 }),
+        json!({ "arguments": {} }),
+        json!({ "command": "a\0b" }),
+    ] {
         let (asked, refused) = answer(&wrong);
         assert_eq!(asked["card"]["editable"], true, "{asked}");
-        assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (422, Some("not_editable")), "{wrong}");
+        assert_eq!(
+            (refused.status, refused.json()["error"]["code"].as_str()),
+            (422, Some("not_editable")),
+            "{wrong}"
+        );
     }
     let (_, done) = answer(&json!({ "command": "touch right.txt" }));
     assert_eq!(done.status, 200, "{}", done.text());
@@ -257,14 +286,14 @@ fn a_person_writes_another_command_and_that_one_runs() {
 
     // Riskier than what was asked: it is shown once more, and only that approval counts.
     let call = run("touch harmless.txt");
-    let (first, done) = answer(&json!({ "command": "rm -rf /" }));
+    let (first, done) = answer(&json!({ "command": "git push" }));
     assert_eq!(done.status, 200, "{}", done.text());
     let next = eventually("the second question", || {
         let id = open(&host, 1).remove(0);
         let item = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
         (item["requestId"] != first["requestId"]).then_some(item)
     });
-    assert_eq!(next["prompt"]["command"], "rm -rf /", "{next}");
+    assert_eq!(next["prompt"]["command"], "git push", "{next}");
     assert_eq!(next["card"]["risk"], "high", "{next}");
     let path = format!("prompts/{}/response", next["requestId"].as_str().unwrap());
     let no = json!({ "response": { "status": "canceled" }, "shown": next["shown"] });
@@ -320,7 +349,10 @@ fn what_a_rule_answered_is_in_the_history_with_the_way_back() {
     assert_eq!(std::fs::read_to_string(place.project.join("notes.txt")).unwrap(), "x\n");
     // The rule is ended from there.
     let rule = used["rule"].as_str().unwrap();
-    assert_eq!(host.ask("PATCH", &format!("/api/v1/rules/{rule}"), Some(&json!({ "paused": true }))).status, 200);
+    assert_eq!(
+        host.ask("PATCH", &format!("/api/v1/rules/{rule}"), Some(&json!({ "paused": true }))).status,
+        200
+    );
     assert_eq!(uses()[0]["active"], false);
     let rules = host.ask("GET", "/api/v1/rules", None).json();
     assert_eq!(rules["rules"][0]["rule"]["createdBy"], "person:cli", "{rules}");
@@ -355,7 +387,11 @@ fn rules_from_files_are_refused_when_broken_and_rest_when_they_come_in() {
         ("field.json", good(&|rule| rule["surprise"] = json!(1)), "rule_invalid"),
         ("word.json", good(&|rule| rule["effect"] = json!("permit")), "rule_invalid"),
         ("far.json", json!({ "version": 1, "rules": [rule] }).to_string(), "until_too_far"),
-        ("open.json", good(&|rule| rule["shell"] = json!({ "commands": [{ "program": "bash", "more": "words" }] })), "carrier_open"),
+        (
+            "open.json",
+            good(&|rule| rule["shell"] = json!({ "commands": [{ "program": "bash", "more": "words" }] })),
+            "carrier_open",
+        ),
         ("scope.json", good(&|rule| rule["scope"] = json!({ "kind": "chat" })), "scope_unknown"),
         ("client.json", good(&|rule| rule["scope"]["client"] = json!(" ")), "scope_unknown"),
     ] {
@@ -380,12 +416,18 @@ fn rules_from_files_are_refused_when_broken_and_rest_when_they_come_in() {
     assert_eq!((&out["version"], &out["rules"][0]["scope"]["client"]), (&json!(1), &json!("codex")), "{out}");
     // Only for that program.
     let id = kept["id"].as_str().unwrap();
-    assert_eq!(host.ask("PATCH", &format!("/api/v1/rules/{id}"), Some(&json!({ "paused": false }))).status, 200);
+    assert_eq!(
+        host.ask("PATCH", &format!("/api/v1/rules/{id}"), Some(&json!({ "paused": false }))).status,
+        200
+    );
     let tried = |client: Option<&str>| {
         let body = json!({ "command": "ls", "project": place.project, "client": client });
         post(&host, "rules/decide", &body).json()["decision"].clone()
     };
-    assert_eq!((tried(Some("codex")), tried(Some("other")), tried(None)), (json!("allow"), json!("ask"), json!("ask")));
+    assert_eq!(
+        (tried(Some("codex")), tried(Some("other")), tried(None)),
+        (json!("allow"), json!("ask"), json!("ask"))
+    );
     host.stop();
 }
 

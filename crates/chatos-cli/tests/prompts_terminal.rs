@@ -211,7 +211,7 @@ fn watch_answers_each_new_question_here() {
 fn hostile_texts_of_a_card_are_letters_in_the_terminal() {
     let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
     let host = sandbox.serve();
-    let long = format!("echo {}", "x".repeat(1 << 20));
+    let long = format!("echo {}", "x".repeat(1_000_000));
     for (i, text) in [
         "\u{1b}[2J\u{1b}[31mred\u{1b}]0;title\u{7}",
         "\u{202e}txt.exe\u{2066}\u{200b}\u{feff}",
@@ -226,12 +226,17 @@ fn hostile_texts_of_a_card_are_letters_in_the_terminal() {
         let name: String = text.chars().take(200).collect();
         let prompt = json!({
             "kind": "file_change_confirm", "title": name, "message": name, "source": name, "path": name,
-            "command": text, "cwd": name, "diff": format!("-{text}\n+{text}\n"),
+            "command": text, "cwd": name, "diff": format!("-{name}\n+{name}\n"),
         });
         let asked = host.ask("POST", "/api/v1/prompts", Some(&json!({ "prompt": prompt, "requestId": id })));
         assert!(asked.status < 300, "{id}: {}", asked.text());
         let show = ["prompts", "show", id.as_str()];
-        for args in [&show[..], &[&show[..], &["--diff"]].concat(), &["prompts", "list"], &["prompts", "list", "--json"]] {
+        for args in [
+            &show[..],
+            &[&show[..], &["--diff"]].concat(),
+            &["prompts", "list"],
+            &["prompts", "list", "--json"],
+        ] {
             let out = sandbox.run(args);
             assert_eq!(out.status, 0, "{args:?}: {out:?}");
             let bad = out.stdout.chars().find(|c| {

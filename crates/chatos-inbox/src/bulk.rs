@@ -4,17 +4,17 @@
 
 use std::collections::HashSet;
 
-use chatos_prompts::{Item, Surface, whole};
+use chatos_prompts::{Item, Query, Surface, View, whole};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::event::{HostEvent, PromptItem};
-use chatos_wire::prompt::{BulkAction, BulkSelect};
+use chatos_wire::prompt::{BulkAction, BulkSelect, PromptQuery};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::fault::wrong;
+use crate::fault::{query_fault, wrong};
 use crate::inbox::Inbox;
 use crate::questions::{PromptReply, Questions, parse};
-use crate::sift::Sieve;
+use crate::sift::{Sieve, counted};
 
 /// Most that one look can approve.
 const MOST_APPROVED: usize = 500;
@@ -40,8 +40,11 @@ pub struct BulkReply {
 /// What an order is about.
 struct Chosen {
     items: Vec<Item>,
-    excluded: Vec<(String, &'static str)>,
+    excluded: Vec<Left>,
 }
+
+/// A question that is not answered, by its id, with why.
+type Left = (String, &'static str);
 
 impl Questions {
     /// `POST /prompts/bulk/preview`: what would be answered, what would not and why, and the digest over the first.
@@ -154,7 +157,7 @@ impl Questions {
         &self,
         select: &BulkSelect,
         action: BulkAction,
-    ) -> Result<(Vec<Item>, Vec<(String, &'static str)>), Fault> {
+    ) -> Result<(Vec<Item>, Vec<Left>), Fault> {
         let mut excluded = Vec::new();
         let found = match (&select.ids, &select.filter) {
             (Some(ids), None) => {
@@ -174,7 +177,7 @@ impl Questions {
                 let sieve = Sieve::of_filter(filter);
                 let snoozed = self.snoozed()?;
                 let wanted = filter.snoozed.unwrap_or(false);
-                let mut items = self.open_items(filter.q.as_deref(), usize::MAX)?;
+                let mut items = self.open_items(filter.q.as_deref())?;
                 items.retain(|item| {
                     sieve.fits(item) && snoozed.contains_key(item.request_id.as_str()) == wanted
                 });
@@ -192,6 +195,39 @@ impl Questions {
             }
         }
         Ok((items, excluded))
+    }
+}
+
+impl Questions {
+    /// Every open question with these words in it, oldest first.
+    fn open_items(&self, q: Option<&str>) -> Result<Vec<Item>, Fault> {
+        let ready = self.prompts().ready_within(std::time::Duration::from_secs(30));
+        ready.map_err(|error| query_fault(&error.into()))?;
+        let mut items = Vec::new();
+        let mut query =
+            Query { view: View::NeedsYou, q: q.map(str::to_owned), limit: 200, ..Query::default() };
+        loop {
+            let page = self.prompts().list(&query).map_err(|error| query_fault(&error))?;
+            items.extend(page.items);
+            if page.next_cursor.is_none() {
+                return Ok(items);
+            }
+            query.cursor = page.next_cursor;
+        }
+    }
+
+    /// `GET /prompts?facets=true`: what waits, counted by what tells questions apart.
+    pub(crate) fn facets(&self, wanted: &PromptQuery, sieve: &Sieve) -> Result<Value, Fault> {
+        if !matches!(wanted.view.as_deref(), None | Some("" | "needs_you")) {
+            return Err(wrong("facets", "true", "the view needs_you with it", "配合视图 needs_you"));
+        }
+        let (snoozed, hidden) = (self.snoozed()?, self.together_hidden());
+        let items = self.open_items(wanted.q.as_deref())?;
+        let listed = items.iter().filter(|item| {
+            let id = item.request_id.as_str();
+            !snoozed.contains_key(id) && !hidden.contains(id)
+        });
+        Ok(counted(listed, sieve))
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::fault::wrong;
 use crate::questions::{Questions, parse};
 
-/// Largest draft.
+/// Largest draft that is kept, in bytes.
 const MAX_DRAFT: usize = 1 << 20;
 
 impl Questions {

@@ -3,16 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use chatos_prompts::{Item, Query, View};
-use chatos_tool::Fault;
+use chatos_prompts::Item;
 use chatos_wire::prompt::{PromptFilter, PromptQuery};
 use serde_json::{Value, json};
 
-use crate::fault::{query_fault, wrong};
-use crate::questions::Questions;
-
 /// What questions are told apart by.
-pub(crate) const FACETS: [&str; 7] = ["agent", "project", "client", "chat", "risk", "kind", "source"];
+const FACETS: [&str; 7] = ["agent", "project", "client", "chat", "risk", "kind", "source"];
 
 /// Which values are wanted; a facet without one holds nothing back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,57 +82,23 @@ fn values(item: &Item, facet: &str) -> Vec<String> {
     found.into_iter().flatten().filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
-impl Questions {
-    /// Every open question with these words in it, oldest first; `most` at the most.
-    pub(crate) fn open_items(&self, q: Option<&str>, most: usize) -> Result<Vec<Item>, Fault> {
-        self.prompts()
-            .ready_within(std::time::Duration::from_secs(30))
-            .map_err(|error| query_fault(&error.into()))?;
-        let mut items = Vec::new();
-        let mut cursor = None;
-        loop {
-            let query = Query {
-                view: View::NeedsYou,
-                q: q.map(str::to_owned),
-                cursor: cursor.take(),
-                limit: 200,
-                ..Query::default()
-            };
-            let page = self.prompts().list(&query).map_err(|error| query_fault(&error))?;
-            items.extend(page.items);
-            match page.next_cursor {
-                Some(next) if items.len() < most => cursor = Some(next),
-                _ => return Ok(items),
+/// How many questions there would be with each value, were it chosen and the other facets left as they are.
+pub(crate) fn counted<'a>(items: impl Iterator<Item = &'a Item>, sieve: &Sieve) -> Value {
+    let mut counted: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
+    for item in items {
+        let missed = sieve.missed(item);
+        for facet in FACETS.iter().filter(|facet| missed.is_none_or(|only| only == **facet)) {
+            // The first name of several is the one to choose by.
+            if let Some(value) = values(item, facet).into_iter().next() {
+                *counted.entry(facet).or_default().entry(value).or_default() += 1;
             }
         }
     }
-
-    /// How many questions there would be with each value, were it chosen and the other facets left as they are.
-    pub(crate) fn facets(&self, wanted: &PromptQuery, sieve: &Sieve) -> Result<Value, Fault> {
-        if !matches!(wanted.view.as_deref(), None | Some("" | "needs_you")) {
-            return Err(wrong("facets", "true", "the view needs_you with it", "配合视图 needs_you"));
-        }
-        let (snoozed, hidden) = (self.snoozed()?, self.together_hidden());
-        let mut counted: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
-        for item in self.open_items(wanted.q.as_deref(), usize::MAX)? {
-            let id = item.request_id.as_str();
-            if snoozed.contains_key(id) || hidden.contains(id) {
-                continue;
-            }
-            let missed = sieve.missed(&item);
-            for facet in FACETS.iter().filter(|facet| missed.is_none_or(|only| only == **facet)) {
-                // The first name of several is the one to choose by.
-                if let Some(value) = values(&item, facet).into_iter().next() {
-                    *counted.entry(facet).or_default().entry(value).or_default() += 1;
-                }
-            }
-        }
-        let rows = |facet: &&str| {
-            let found = counted.get(*facet).into_iter().flatten();
-            let rows: Vec<Value> =
-                found.map(|(value, count)| json!({ "value": value, "count": count })).collect();
-            ((*facet).to_owned(), Value::from(rows))
-        };
-        Ok(Value::Object(FACETS.iter().map(rows).collect()))
-    }
+    let rows = |facet: &&str| {
+        let found = counted.get(*facet).into_iter().flatten();
+        let rows: Vec<Value> =
+            found.map(|(value, count)| json!({ "value": value, "count": count })).collect();
+        ((*facet).to_owned(), Value::from(rows))
+    };
+    Value::Object(FACETS.iter().map(rows).collect())
 }

@@ -346,6 +346,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/prompts/bulk/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What one decision about many questions would answer, with a digest over it */
+        post: operations["postPromptsBulkPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer many questions, if they still are what was shown */
+        post: operations["postPromptsBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts/{id}/wait": {
         parameters: {
             query?: never;
@@ -580,6 +614,23 @@ export interface paths {
         };
         /** Rules that past answers suggest */
         get: operations["getRulesProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rules/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What rules answered of late */
+        get: operations["getRulesUses"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3313,6 +3364,13 @@ export interface components {
             counts: components["schemas"]["PromptCounts"];
             /** @description What is wrong with the log. */
             problems: components["schemas"]["PromptHealth"];
+            /**
+             * @description With `facets=true`: how many open questions there are of each agent, project, client, chat, risk, kind and
+             *     source, each as if the other filters stayed.
+             */
+            facets?: {
+                [key: string]: components["schemas"]["PromptFacet"][];
+            } | null;
         };
         /**
          * @description A question with its answer, as lists and pages show it. What asked may be any program, so `prompt` and
@@ -3426,6 +3484,8 @@ export interface components {
             sandbox?: components["schemas"]["CardSandbox"] | null;
             /** @description The questions it is asked together with. */
             group?: components["schemas"]["CardGroup"] | null;
+            /** @description The person may change the command or the arguments before approving. */
+            editable?: boolean;
         };
         /** @description What would be done. */
         CardVerb: ("run_command" | "send_input" | "create_file" | "edit_file" | "delete_file" | "move_file" | "change_files" | "use_tool" | "add_tasks" | "ask_model" | "open_page" | "go_over_budget" | "uncertain" | "use_folder") | "answer";
@@ -3514,6 +3574,11 @@ export interface components {
             count: number;
             /** @description Of the first of them. */
             offsets: number[];
+        };
+        /** @description A value that questions are told apart by. */
+        PromptFacet: {
+            value: string;
+            count: number;
         };
         /** @description A question. */
         PromptRequest: {
@@ -3636,6 +3701,100 @@ export interface components {
             id: string;
             code: string;
             message: string;
+        };
+        /** @description What one decision would be about. */
+        BulkLook: {
+            select: components["schemas"]["BulkSelect"];
+            action: components["schemas"]["BulkAction"];
+        };
+        /** @description Which questions: these, or all that fit. */
+        BulkSelect: {
+            /** @default null */
+            ids?: string[] | null;
+            /** @default null */
+            filter?: components["schemas"]["PromptFilter"] | null;
+        };
+        /** @description Which open questions an order is about; what is absent holds nothing back. */
+        PromptFilter: {
+            /** @default null */
+            agent?: string | null;
+            /**
+             * @description The folder, or its last part.
+             * @default null
+             */
+            project?: string | null;
+            /**
+             * @description Another program, as it names itself.
+             * @default null
+             */
+            client?: string | null;
+            /**
+             * @description The id of the chat.
+             * @default null
+             */
+            chat?: string | null;
+            /**
+             * @description `low`, `medium` or `high`.
+             * @default null
+             */
+            risk?: string | null;
+            /**
+             * @description What it decides (`command`, `file_change`, `tool_approval`), or the kind of its form.
+             * @default null
+             */
+            kind?: string | null;
+            /** @default null */
+            source?: string | null;
+            /**
+             * @description Words in title, command, path and names.
+             * @default null
+             */
+            q?: string | null;
+            /**
+             * @description Those that are put off instead of those that are not.
+             * @default null
+             */
+            snoozed?: boolean | null;
+        };
+        /** @description What is done with many questions at once. */
+        BulkAction: ("reject" | "snooze") | "approve" | "read";
+        /** @description What one decision would answer. */
+        BulkPreview: {
+            items: components["schemas"]["BulkItem"][];
+            excluded: components["schemas"]["BulkLeft"][];
+            /** @description Over the action and what each of them shows. */
+            digest: string;
+        };
+        /** @description A question that would be answered. */
+        BulkItem: {
+            id: string;
+            title: string;
+            /** @description The command or the path. */
+            about: string;
+            kind?: string | null;
+            risk?: string | null;
+            shown?: string | null;
+        };
+        /** @description A question that would not. */
+        BulkLeft: {
+            id: string;
+            reason: string;
+            /** @description The same in words. */
+            message: string;
+        };
+        /** @description One decision about many questions. */
+        BulkOrder: {
+            select: components["schemas"]["BulkSelect"];
+            action: components["schemas"]["BulkAction"];
+            /** @description As the preview gave it; where any of it changed since, nothing is answered. */
+            digest: string;
+            remark?: string | null;
+            /** @description With `snooze`: a moment to come. */
+            until?: string | null;
+            /** @description `cli`; otherwise known from the connection. */
+            by?: string | null;
+            /** @description The process that answers; no program answers what it asked itself. */
+            pid?: number | null;
         };
         /** @description What waiting gave. */
         PromptWait: {
@@ -3792,6 +3951,8 @@ export interface components {
             chat?: string | null;
             /** @description In chats (`main`) or as a subagent (`sub`). */
             role?: string | null;
+            /** @description The other program that would call, by its name. */
+            client?: string | null;
         };
         /** @description What the rules would say. */
         RulesTried: {
@@ -3859,6 +4020,34 @@ export interface components {
             /** @description Some of the calls, newest first. */
             examples: string[];
             backtest: components["schemas"]["RuleBacktest"];
+        };
+        /** @description What rules answered of late, newest first. */
+        RuleUses: {
+            uses: components["schemas"]["RuleUse"][];
+        };
+        /** @description A question that nobody was asked, because a rule answered it. */
+        RuleUse: {
+            /** @description The number of its audit record. */
+            seq: number;
+            at: string;
+            rule: string;
+            /** @description The rule's name as it was then. */
+            name: string;
+            /** @description The rule is still there and answers. */
+            active: boolean;
+            /** @description `allow` or `deny`. */
+            decision: string;
+            /** @description What the question would have been called. */
+            title: string;
+            /** @description The command or the path. */
+            about: string;
+            tool: string;
+            /** @description The folder, by its real path. */
+            project?: string | null;
+            runId?: string | null;
+            sessionId?: string | null;
+            /** @description The changed file below the folder, where that is what it did: `changes` knows it. */
+            path?: string | null;
         };
         /** @description All channels, the oldest one first. */
         ChannelList: {
@@ -7280,6 +7469,7 @@ export type PromptLine = components['schemas']['PromptLine'];
 export type PromptCounts = components['schemas']['PromptCounts'];
 export type PromptHealth = components['schemas']['PromptHealth'];
 export type PromptFaults = components['schemas']['PromptFaults'];
+export type PromptFacet = components['schemas']['PromptFacet'];
 export type PromptRequest = components['schemas']['PromptRequest'];
 export type AskerProcess = components['schemas']['AskerProcess'];
 export type StarterProcess = components['schemas']['StarterProcess'];
@@ -7293,6 +7483,14 @@ export type PromptsTogether = components['schemas']['PromptsTogether'];
 export type AnswerTogether = components['schemas']['AnswerTogether'];
 export type AnsweredTogether = components['schemas']['AnsweredTogether'];
 export type SkippedQuestion = components['schemas']['SkippedQuestion'];
+export type BulkLook = components['schemas']['BulkLook'];
+export type BulkSelect = components['schemas']['BulkSelect'];
+export type PromptFilter = components['schemas']['PromptFilter'];
+export type BulkAction = components['schemas']['BulkAction'];
+export type BulkPreview = components['schemas']['BulkPreview'];
+export type BulkItem = components['schemas']['BulkItem'];
+export type BulkLeft = components['schemas']['BulkLeft'];
+export type BulkOrder = components['schemas']['BulkOrder'];
 export type PromptWait = components['schemas']['PromptWait'];
 export type PromptAsker = components['schemas']['PromptAsker'];
 export type PromptTaken = components['schemas']['PromptTaken'];
@@ -7315,6 +7513,8 @@ export type BacktestRule = components['schemas']['BacktestRule'];
 export type RuleBacktest = components['schemas']['RuleBacktest'];
 export type RuleProposals = components['schemas']['RuleProposals'];
 export type RuleProposal = components['schemas']['RuleProposal'];
+export type RuleUses = components['schemas']['RuleUses'];
+export type RuleUse = components['schemas']['RuleUse'];
 export type ChannelList = components['schemas']['ChannelList'];
 export type ChannelView = components['schemas']['ChannelView'];
 export type ChannelType = components['schemas']['ChannelType'];
@@ -8181,6 +8381,18 @@ export interface operations {
                 cursor?: string;
                 /** @description At most so many, 1 to 200. */
                 limit?: number;
+                /** @description Only questions of this agent, by its name. */
+                agent?: string;
+                /** @description Only questions about this folder: its path, or its last part. */
+                project?: string;
+                /** @description Only questions of this other program, by its name. */
+                client?: string;
+                /** @description Only questions of this chat, by its id. */
+                chat?: string;
+                /** @description Low, medium or high. */
+                risk?: string;
+                /** @description Counts what waits by each of these as well. */
+                facets?: boolean;
             };
             header?: never;
             path?: never;
@@ -8442,6 +8654,72 @@ export interface operations {
         };
         responses: {
             /** @description Approve some of the questions asked together, and refuse the others */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredTogether"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsBulkPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkLook"];
+            };
+        };
+        responses: {
+            /** @description What one decision about many questions would answer, with a digest over it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkPreview"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postPromptsBulk: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkOrder"];
+            };
+        };
+        responses: {
+            /** @description Answer many questions, if they still are what was shown */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9061,6 +9339,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RuleProposals"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRulesUses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What rules answered of late */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleUses"];
                 };
             };
             /** @description The error object */

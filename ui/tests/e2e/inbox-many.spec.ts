@@ -1,7 +1,7 @@
 // Many questions with one decision, a command written anew, what rules answered, and cards whose texts are hostile
 // (inbox §2.2, §2.4, §3.3, §4.2).
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { violations } from './axe';
@@ -28,7 +28,7 @@ async function question(host: Host): Promise<string> {
 
 test('two hundred are approved at once, by exactly what the sheet shows, and none when one of them changed', async ({ ownHost, open }) => {
   const host = await ownHost();
-  const page = await open({ host, at: '#/queue' });
+  const page = await open({ host, at: '#/queue', expectConsole: /status of 409/ });
   for (let index = 0; index < 200; index += 1) await change(host, `file-${index}.txt`, 'created', `bulk-${index}`);
   await page.getByRole('button', { name: 'Inbox: 200 things need you' }).waitFor();
   await page.locator('[data-list]').focus();
@@ -65,7 +65,7 @@ test('a command is written anew before it is approved, and that one runs', async
   const host = await ownHost();
   await host.api('PUT', 'settings/shellConfirm', { value: 'always' });
   const page = await open({ host, at: '#/queue' });
-  const first = call(host, 'shell_tasks/run_shell_command', { command: 'touch wrong.txt' });
+  const first = call(host, 'shell_tasks/run_shell_command', { command: 'echo wrong words' });
   const id = await question(host);
   await openPrompt(page, id);
   await page.locator(`article[data-open="${id}"] [data-act="edit"]:not(:disabled)`).waitFor();
@@ -73,12 +73,12 @@ test('a command is written anew before it is approved, and that one runs', async
   await page.keyboard.press('e');
   const sheet = page.getByRole('dialog', { name: 'Edit the command, then approve' });
   const field = sheet.locator('[data-edit]');
-  await expect.poll(() => field.inputValue()).toBe('touch wrong.txt');
+  await expect.poll(() => field.inputValue()).toBe('echo wrong words');
   await field.fill('  ');
   await sheet.getByRole('button', { name: 'Approve this' }).click();
   await sheet.getByText('Write a command.').waitFor();
   expect((await lookUp(host, id)).state).toBe('pending');
-  await field.fill('touch right.txt');
+  await field.fill('echo right words');
   expect(await violations(page)).toEqual([]);
   await keep(page, 'edit');
   await sheet.getByRole('button', { name: 'Approve this' }).click();
@@ -91,9 +91,10 @@ test('a command is written anew before it is approved, and that one runs', async
     const { shown } = await host.api<{ shown: string }>('GET', `prompts/${next}`);
     await host.api('POST', `prompts/${next}/response`, { response: { status: 'ok' }, shown });
   }
-  expect((await first).content[0]?.text).toMatch(/^The person changed the call to: touch right\.txt/);
-  expect(existsSync(join(host.home, 'right.txt'))).toBe(true);
-  expect(existsSync(join(host.home, 'wrong.txt'))).toBe(false);
+  const said = (await first).content[0]?.text ?? '';
+  expect(said).toMatch(/^The person changed the call to: echo right words/);
+  expect(said).toContain('$ echo right words |');
+  expect(said).not.toContain('wrong');
   await openPrompt(page, id, 'history');
   await page.getByText('You changed it to').waitFor();
 });
@@ -139,7 +140,7 @@ test('hostile texts of a card are letters: nothing runs, loads, moves or hides',
   page.on('request', (request) => {
     if (new URL(request.url()).port === '9') loaded.push(request.url());
   });
-  const long = 'x'.repeat(1 << 20);
+  const long = 'x'.repeat(1_000_000);
   const ids: string[] = [];
   for (const [index, text] of HOSTILE.entries()) {
     ids.push(await command(host, text, `hostile-command-${index}`, text));

@@ -34,7 +34,9 @@ fn judge(page: &str, files: &[String]) -> Vec<Finding> {
             if !is_there {
                 findings.push(
                     Finding::error("wishes", PAGE, format!("names the test `{name}`, which is not there"))
-                        .hint("name the test that fails when the wish is broken, or say that it is not there"),
+                        .hint(
+                            "name the test that fails when the wish is broken, or say that it is not there",
+                        ),
                 );
             }
         }
@@ -52,8 +54,12 @@ mod tests {
 
     #[test]
     fn every_named_test_is_a_file_or_a_folder() {
-        let files = ["crates/chatos-cli/tests/runs/away.rs", "ui/tests/e2e/quiet.spec.ts", "crates/chatos-lsp/src/lib.rs"]
-            .map(str::to_owned);
+        let files = [
+            "crates/chatos-cli/tests/runs/away.rs",
+            "ui/tests/e2e/quiet.spec.ts",
+            "crates/chatos-lsp/src/lib.rs",
+        ]
+        .map(str::to_owned);
         let page = |cell: &str| (1..=30).map(|n| format!("| {n} | a | b | {cell} |\n")).collect::<String>();
         assert_eq!(judge(&page("`runs/away.rs`, `quiet.spec.ts`, `crates/chatos-lsp`"), &files), []);
         assert_eq!(judge(&page("–"), &files), []);

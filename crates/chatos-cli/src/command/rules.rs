@@ -216,7 +216,9 @@ async fn import(api: &Api, output: &Output, file: &std::path::Path) -> Result<()
     if body["version"] != 1 {
         let given = body["version"].to_string();
         return Err(match output.lang {
-            Lang::En => unreadable(&format_args!("it is of version {}, this program reads 1", visible(&given))),
+            Lang::En => {
+                unreadable(&format_args!("it is of version {}, this program reads 1", visible(&given)))
+            }
             Lang::Zh => unreadable(&format_args!("其版本为 {}，本程序只能读取 1", visible(&given))),
         });
     }

@@ -168,8 +168,12 @@ fn a_person_changes_the_arguments_and_those_are_sent() {
     let run = send(&host, &chat, "asked");
     let id = open_question(&host);
     let item = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
-    assert_eq!((&item["card"]["editable"], &item["prompt"]["arguments"]), (&json!(true), &json!({ "key": "asked" })));
-    let response = json!({ "status": "ok", "selection": "once", "edited": { "arguments": { "key": "changed" } } });
+    assert_eq!(
+        (&item["card"]["editable"], &item["prompt"]["arguments"]),
+        (&json!(true), &json!({ "key": "asked" }))
+    );
+    let response =
+        json!({ "status": "ok", "selection": "once", "edited": { "arguments": { "key": "changed" } } });
     let body = json!({ "response": response, "shown": item["shown"] });
     let done = host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&body));
     assert_eq!(done.status, 200, "{}", done.text());

@@ -84,7 +84,8 @@ impl Scene<'_> {
                 }))
             }
             Asker::Server => {
-                let args = ["mcp", "code_writer", "--write", "--confirm-file-changes=true", "--root", &self.root];
+                let args =
+                    ["mcp", "code_writer", "--write", "--confirm-file-changes=true", "--root", &self.root];
                 let (mut client, _) =
                     McpClient::connect(self.sandbox().command(&args), McpEra::Legacy, json!({}));
                 client.begin_call("write_file", arguments);
@@ -95,7 +96,8 @@ impl Scene<'_> {
                 let (mut client, _) =
                     McpClient::connect(self.sandbox().command(&args), McpEra::Legacy, json!({}));
                 let listed = client.request("tools/list", json!({}));
-                let names = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
+                let names =
+                    listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
                 let tool = names.into_iter().find(|name| name.ends_with("write_file")).unwrap().to_owned();
                 client.begin_call(&tool, arguments);
                 Waiting::Client(Box::new(client))
@@ -193,7 +195,9 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
             kill(&mut host, &mut waiting);
             let answered = scene.sandbox().run_elsewhere(&args, "");
             if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
-                assert_eq!(answered.code(), "asker_gone", "{key}: {answered:?}");
+                // The host may have closed it already, because whoever asked has hung up.
+                let code = answered.code();
+                assert!(matches!(code.as_str(), "asker_gone" | "already_answered"), "{key}: {answered:?}");
             }
             answered.status == 0
         }
@@ -229,7 +233,7 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     assert_eq!(scene.answers_of(&id).len(), 1, "{key}: one line answers it");
     let done = scene.done(asker, key);
     assert!(done <= 1, "{key}: done {done} times");
-    let gone = item["answer"]["response"]["code"] == "asker_gone";
+    let gone = item["answer"]["by"].as_str().is_some_and(|by| by.starts_with("host:"));
     if gone {
         assert_eq!((done, acknowledged), (0, false), "{key}: nobody waited: {item}");
     }
@@ -237,7 +241,9 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     if asker == Asker::Run {
         let asked = scene.stand.lines("ui-prompts.jsonl").into_iter().filter(|line| {
             let title = line["prompt"]["title"].as_str().unwrap_or_default();
-            line["action"] == "request" && line["prompt"].to_string().contains(key) && !title.starts_with("Did ")
+            line["action"] == "request"
+                && line["prompt"].to_string().contains(key)
+                && !title.starts_with("Did ")
         });
         assert_eq!(asked.count(), 1, "{key}: asked once");
         assert_eq!(done, 1, "{key}: an approved call is made: {item}");
@@ -268,7 +274,9 @@ impl Elsewhere {
     fn kill(&self) {
         let pid = Pid::from_raw(self.number("pid")).unwrap();
         // It may be over already.
-        drop(kill_process(pid, Signal::KILL));
+        if let Err(error) = kill_process(pid, Signal::KILL) {
+            eprintln!("the terminal was gone: {error}");
+        }
     }
 
     fn ended(&self) -> i32 {
@@ -294,7 +302,8 @@ fn settle(scene: &Scene<'_>, host: &RunningHost, waiting: Option<Waiting>, id: &
                 match now["state"].as_str().unwrap_or_default() {
                     "done" => return Some(()),
                     "interrupted" if !resumed => {
-                        let answer = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
+                        let answer =
+                            host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
                         resumed = answer.status == 202;
                     }
                     _ => {}

@@ -78,7 +78,9 @@ fn within_profile(host: &Host, rule: &Map<String, Value>, lang: Lang) -> Result<
     let Some(agent) = agent.filter(|_| !tool.contains(['*', '?'])) else { return Ok(()) };
     let role = if text(["scope", "role"]) == Some("sub") { Role::Sub } else { Role::Main };
     let explained = host.agents().explain(&agent, role, Some(tool), lang)?;
-    let of_server = explained.servers.iter().find(|one| one.identity.as_deref() == Some(server));
+    let of_server = explained.servers.iter().find(|one| {
+        one.identity.as_deref() == Some(server) || server.strip_prefix("builtin:") == Some(one.name.as_str())
+    });
     let of_tool = of_server.and_then(|one| one.tools.iter().flatten().find(|one| one.tool == tool));
     if of_tool.is_none_or(|one| one.granted) && of_server.is_none_or(|one| one.granted) {
         return Ok(());

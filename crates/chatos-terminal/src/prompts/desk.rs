@@ -53,7 +53,7 @@ impl Desk {
         Self { who: Who::Host(api), global: global.clone(), environment }
     }
 
-    /// That API.
+    /// The API that this queue is asked through, where a host answers.
     pub fn api(&self) -> Option<&Api> {
         match &self.who {
             Who::Host(api) => Some(api),
@@ -239,7 +239,7 @@ impl Desk {
         }
     }
 
-    /// That answer.
+    /// One answer to many, if they still are what the preview showed.
     pub(super) async fn bulk(&self, body: &Value, lang: Lang) -> Result<Value, Fault> {
         match &self.who {
             Who::Host(api) => api.call(Method::POST, "/api/v1/prompts/bulk", Some(body), lang).await,

@@ -356,7 +356,7 @@ pub(super) fn warnings(output: &Output, warnings: &Value) {
     }
 }
 
-/// How it ended.
+/// How a question ended: by whom, when, and with which answer.
 pub(super) fn answered(output: &Output, item: &Value) {
     let answer = &item["answer"];
     let by = match answer["by"].as_str() {

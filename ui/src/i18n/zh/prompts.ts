@@ -66,7 +66,7 @@ export const prompts: typeof source = {
       delete: (path) => `删除 ${path}？`,
       move: (from, to) => `将 ${from} 移动到 ${to}？`,
       files: (n) => `修改 ${n} 个文件？`,
-      tool: (agent, tool, server) => `允许 ${agent ?? '智能体'} 使用${server === null ? '' : ` ${server} 的`} ${tool}？`,
+      tool: (agent, tool, server) => `${agent === null ? '允许智能体使用' : `允许 ${agent} 使用`}${server === null ? '' : ` ${server} 的`} ${tool}？`,
       tasks: (n) => `添加 ${n} 个任务？`,
       page: (host) => `打开 ${host}？`,
     },
