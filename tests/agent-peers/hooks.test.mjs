@@ -176,7 +176,7 @@ test('the permissions profile of an agent refuses first, without a question', { 
   assert.match(refused.permissionDecisionReason, /shell_tasks/);
   assert.equal((await open(host)).length, 0);
   assert.equal((await decided('nobody')).permissionDecision, 'ask', 'an agent that is not there decides nothing');
-  const allowed = decided(await make(host, ['shell_tasks']));
+  const allowed = decided(await make(host, ['shell_tasks'], undefined, 'b'));
   const item = await eventually('the question', async () => (await open(host))[0]);
   await answer(host, item, { status: 'ok' });
   assert.equal((await allowed).permissionDecision, 'allow');

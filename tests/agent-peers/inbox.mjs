@@ -3,8 +3,8 @@
 import { eventually } from '../mcp-peers/support.mjs';
 
 /** Makes an agent with these built-in servers; with an address, it has the scripted model there. Gives its id. */
-export async function agent(host, servers, url) {
-  const order = { name: 'a', mode: 'flow' };
+export async function agent(host, servers, url, name = 'a') {
+  const order = { name, mode: 'flow' };
   if (url !== undefined) {
     await host.api('PUT', 'secrets/SCRIPTED', { value: 'none' });
     const model = { name: 'scripted', provider: 'openai', baseUrl: `${url}/v1`, model: 'scripted', apiKeyName: 'SCRIPTED' };
@@ -12,7 +12,7 @@ export async function agent(host, servers, url) {
   }
   const { items } = await host.api('GET', 'mcp-servers');
   const mcpServers = items.filter(({ name }) => servers.includes(name)).map(({ id }) => ({ id }));
-  order.landConfigId = (await host.api('POST', 'land-configs', { name: 'l', main: { mcpServers }, sub: {} })).id;
+  order.landConfigId = (await host.api('POST', 'land-configs', { name: `for ${name}`, main: { mcpServers }, sub: {} })).id;
   return (await host.api('POST', 'agents', order)).id;
 }
 

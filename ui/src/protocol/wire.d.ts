@@ -2477,6 +2477,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clients/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A session of a program: what it may use, asked and called last */
+        get: operations["getClientsId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/clients/seen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A session was written down by its own process */
+        post: operations["postClientsSeen"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clients/allow": {
         parameters: {
             query?: never;
@@ -2503,7 +2537,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Forget a program */
+        /** Forget a program, or one of its sessions */
         post: operations["postClientsForget"];
         delete?: never;
         options?: never;
@@ -3439,6 +3473,16 @@ export interface components {
             root?: string | null;
             /** @description The last part of that folder. */
             project?: string | null;
+            /**
+             * @description Tells apart programs of one name in one folder, from 1.
+             * @default null
+             */
+            number?: number | null;
+            /**
+             * @description It said no name; this is that of its process.
+             * @default false
+             */
+            unconfirmed?: boolean;
         };
         /** @description Who asked. */
         PromptClass: "served" | "foreign";
@@ -5151,6 +5195,11 @@ export interface components {
             granted: boolean;
             /** @description A person is asked before each call. */
             ask: boolean;
+            /**
+             * @description It changes nothing, and its word for that counts.
+             * @default false
+             */
+            readOnly?: boolean;
             /** @description Why it is not granted. */
             code?: string | null;
             why?: string | null;
@@ -6462,7 +6511,10 @@ export interface components {
         };
         /** @description Programs that were seen. */
         ClientList: {
+            /** @description Those that wanted to decide about their own calls, and those that may. */
             items: components["schemas"]["ClientView"][];
+            /** @description Their sessions of the last thirty days, newest first. */
+            sessions: components["schemas"]["ClientSession"][];
         };
         /** @description A program that was seen. */
         ClientView: {
@@ -6481,6 +6533,82 @@ export interface components {
             allowed: boolean;
             allowedAt?: string | null;
         };
+        /** @description A program's session with us. */
+        ClientSession: {
+            id: string;
+            /** @description `gateway`, `hook`, `acp_agent` or `acp_editor`. */
+            kind: string;
+            /** @description What it calls itself. */
+            name: string;
+            version?: string | null;
+            /** @description Tells apart programs of one name in one folder, from 1. */
+            number: number;
+            /** @description It said no name; this is that of its process. */
+            unconfirmed: boolean;
+            /** @description The folder it works in. */
+            root?: string | null;
+            /** @description Where that folder comes from: `flag`, `roots`, `cwd`, `acp`, `hook` or `none`. */
+            rootFrom?: string | null;
+            /** @description The last part of that folder. */
+            project?: string | null;
+            /** @description What it calls its session. */
+            label?: string | null;
+            /** @description Its executable, or what an interpreter runs. */
+            program?: string | null;
+            /** @description Whose tools it uses: id or name of an agent. */
+            agent?: string | null;
+            pid?: number | null;
+            firstAt: string;
+            seenAt: string;
+            /** @description Its process is there now. */
+            connected: boolean;
+            /** @description Open questions. */
+            waiting: number;
+            /** @description It may decide about its own calls. */
+            mayDecide: boolean;
+        };
+        /** @description A session with what it may use and what it did last. */
+        ClientDetail: {
+            session: components["schemas"]["ClientSession"];
+            /** @description Servers whose tools it may call here; empty for a program that only asks. */
+            uses: components["schemas"]["ClientUse"][];
+            /** @description Its last questions, newest first. */
+            questions: components["schemas"]["ClientQuestion"][];
+            /** @description Its last calls, newest first. */
+            calls: components["schemas"]["ClientCall"][];
+        };
+        /** @description A server that a program may use. */
+        ClientUse: {
+            server: string;
+            tools: number;
+            /** @description Tools of these that ask a person each time. */
+            asks: number;
+        };
+        /** @description A question of a program. */
+        ClientQuestion: {
+            requestId: string;
+            title: string;
+            kind?: string | null;
+            askedAt: string;
+            answeredAt?: string | null;
+            /** @description `ok`, `canceled`, `timeout` or `error`; absent while it is open. */
+            status?: string | null;
+            /** @description Why it was closed without a person. */
+            code?: string | null;
+        };
+        /** @description A call of a program. */
+        ClientCall: {
+            at: string;
+            server: string;
+            tool: string;
+            status: string;
+            isError: boolean;
+        };
+        /** @description A session was written down by the process it belongs to. */
+        ClientSeen: {
+            /** @description Its id. */
+            id: string;
+        };
         /** @description Which program may decide about its own calls. */
         AllowClient: {
             /** @description What it calls itself. */
@@ -6494,7 +6622,7 @@ export interface components {
         };
         /** @description Which program is forgotten. */
         ForgetClient: {
-            /** @description Its id, or what it calls itself. */
+            /** @description The id of the program or of one of its sessions, or what it calls itself. */
             id: string;
         };
         /** @description How many were forgotten. */
@@ -7733,6 +7861,12 @@ export type NewSecret = components['schemas']['NewSecret'];
 export type SecretSet = components['schemas']['SecretSet'];
 export type ClientList = components['schemas']['ClientList'];
 export type ClientView = components['schemas']['ClientView'];
+export type ClientSession = components['schemas']['ClientSession'];
+export type ClientDetail = components['schemas']['ClientDetail'];
+export type ClientUse = components['schemas']['ClientUse'];
+export type ClientQuestion = components['schemas']['ClientQuestion'];
+export type ClientCall = components['schemas']['ClientCall'];
+export type ClientSeen = components['schemas']['ClientSeen'];
 export type AllowClient = components['schemas']['AllowClient'];
 export type ForgetClient = components['schemas']['ForgetClient'];
 export type ClientsForgotten = components['schemas']['ClientsForgotten'];
@@ -13664,6 +13798,70 @@ export interface operations {
             };
         };
     };
+    getClientsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A session of a program: what it may use, asked and called last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientDetail"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postClientsSeen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClientSeen"];
+            };
+        };
+        responses: {
+            /** @description A session was written down by its own process */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postClientsAllow: {
         parameters: {
             query?: never;
@@ -13710,7 +13908,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Forget a program */
+            /** @description Forget a program, or one of its sessions */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -4,18 +4,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { violations } from './axe';
-import { test } from './fixtures';
+import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
 import { chatosBinary } from './programs';
 
 const SHOTS = process.env['CHATOS_SHOTS'];
 
+const children: ChildProcess[] = [];
+
+/** Before the host: they use its state. */
+async function end(): Promise<void> {
+  const gone = children.splice(0).map(async (child) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exit = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await exit;
+  });
+  await Promise.all(gone);
+}
+
 function start(host: Host, words: string[], cwd: string): ChildProcess {
   mkdirSync(cwd, { recursive: true });
   const child = spawn(chatosBinary(), [...words, '--state-dir', host.ready.stateDir, '--lang', 'en'], { cwd, stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: host.home, LANG: 'C.UTF-8' } });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  children.push(child);
   return child;
 }
 
@@ -29,7 +43,7 @@ function hook(host: Host, program: string, project: string, input: Record<string
 
 /** An MCP client calls a tool through the gateway. */
 async function client(host: Host, name: string, project: string): Promise<void> {
-  const child = start(host, ['gateway'], join(host.home, project));
+  const child = start(host, ['gateway', '--tools', 'all'], join(host.home, project));
   const say = (message: Record<string, unknown>) => child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   let text = '';
   child.stdout?.on('data', (bytes: Buffer) => (text += String(bytes)));
@@ -54,6 +68,14 @@ interface Waiting {
 
 test('five programs ask at once and are told apart, two of one name too', async ({ ownHost, open }) => {
   const host = await ownHost();
+  try {
+    await told(host, open);
+  } finally {
+    await end();
+  }
+});
+
+async function told(host: Host, open: (options?: OpenOptions) => Promise<Page>): Promise<void> {
   await host.api('PUT', 'settings/confirmFileChanges', { value: true });
   const agents = await host.api<{ items: { id: string }[] }>('GET', 'agents');
   await host.api('PUT', `agents/${agents.items[0]?.id ?? ''}`, { name: 'Desk', mode: 'flow', landConfigId: 'lc_developer' });
@@ -92,4 +114,4 @@ test('five programs ask at once and are told apart, two of one name too', async 
       await page.getByText('Uses the tools of').waitFor();
     }
   }
-});
+}

@@ -215,7 +215,7 @@ fn programs_are_listed_with_what_they_did_and_told_apart() {
     assert!(shown["questions"][0]["status"].is_null(), "it is open: {shown}");
     let servers: Vec<&str> =
         shown["uses"].as_array().unwrap().iter().map(|each| each["server"].as_str().unwrap()).collect();
-    assert_eq!(servers, ["code_writer", "project_files"]);
+    assert_eq!(servers, ["chatos", "code_writer", "project_files"]);
     assert_eq!(answer(&desk.host, &item, &json!({ "status": "ok" })), 200);
     let shown = eventually("the call is in the record", || {
         let shown = desk.sandbox.run(&["clients", "show", id, "--json"]).json();

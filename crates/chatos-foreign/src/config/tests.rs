@@ -195,7 +195,7 @@ fn written(value: &Value, style: [u8; 6]) -> String {
             scalar => return out.push_str(&scalar.to_string()),
         };
         let indent = [" ", "  ", "    ", "\t"][usize::from(style[0] % 4)];
-        let lines = style[1] % 4 != 0;
+        let lines = !style[1].is_multiple_of(4);
         let line = |depth: usize, out: &mut String| {
             if lines {
                 out.push_str(if style[2].is_multiple_of(3) { "\r\n" } else { "\n" });

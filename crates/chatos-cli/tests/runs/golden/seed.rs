@@ -171,7 +171,7 @@ impl Seeded {
             "changes/{id}" => vec![of(&self.change)],
             "tools" => vec![plain.to_owned(), format!("{plain}?agent={}", self.stand.agent)],
             "tools/{server}" => vec![of("task_manager"), of("counter")],
-            "tools/calls/{callId}" => vec![of("none")],
+            "tools/calls/{callId}" | "clients/{id}" => vec![of("none")],
             "mcp-servers/{id}" | "mcp-servers/{id}/tools" | "mcp-servers/{id}/log" => vec![of(server)],
             "tool-pins" => vec![format!("{plain}?state=all")],
             "plugins/{id}/diff" => vec![format!("{}?path=server.mjs", of("com.example.tools"))],

@@ -24,6 +24,7 @@ export const programs = {
   program: 'Program file',
   process: 'Process',
   agent: 'Uses the tools of',
+  defaultAgent: 'The default agent',
   ownTools: 'Its own tools; ChatOS only asks you about them',
   id: 'ID',
   uses: 'What it may use',

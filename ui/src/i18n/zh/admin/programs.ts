@@ -26,6 +26,7 @@ export const programs: typeof en = {
   program: '程序文件',
   process: '进程',
   agent: '使用谁的工具',
+  defaultAgent: '默认智能体',
   ownTools: '它自己的工具；ChatOS 只负责问你',
   id: '标识',
   uses: '可以使用',
