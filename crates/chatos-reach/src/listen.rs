@@ -284,10 +284,13 @@ impl Reach {
                 if said["event"] != "message" {
                     continue;
                 }
-                if let Some(id) = said["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric())) {
+                if let Some(id) =
+                    said["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric()))
+                {
                     id.clone_into(&mut since);
                 }
-                let outcome = self.pressed_there(id, said["message"].as_str().unwrap_or_default().trim()).await;
+                let outcome =
+                    self.pressed_there(id, said["message"].as_str().unwrap_or_default().trim()).await;
                 // What was pressed before this host listened was answered by another one, or is long over.
                 let fresh = said["time"].as_i64().is_none_or(|time| time >= began);
                 let due = replied.is_none_or(|last| last.elapsed() >= BETWEEN_REPLIES);

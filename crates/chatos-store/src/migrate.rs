@@ -53,11 +53,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0025_question_facts.sql"),
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
-    Migration {
-        version: 28,
-        name: "answer_tokens",
-        sql: include_str!("migrations/0028_answer_tokens.sql"),
-    },
+    Migration { version: 28, name: "answer_tokens", sql: include_str!("migrations/0028_answer_tokens.sql") },
 ];
 
 /// The schema this binary reads and writes.
