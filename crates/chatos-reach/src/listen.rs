@@ -196,7 +196,11 @@ impl Reach {
             News::Said { chat, text } => {
                 let code = text.strip_prefix("/start ").map(str::trim);
                 if code.is_some_and(|code| self.take_code(id, code)) {
-                    self.bind(id, record, token, chat, lang).await;
+                    // A task of its own: with its code used, nobody may have to listen here any more.
+                    let (reach, id, token) = (self.clone(), id.to_owned(), token.to_owned());
+                    self.0.parts.life.spawn(Box::pin(async move {
+                        reach.bind(&id, record, &token, chat, lang).await;
+                    }));
                 }
             }
             News::Pressed { query, user, chat, data } => {
