@@ -75,7 +75,8 @@ fn a_chat_is_connected_and_answers_with_the_real_program() {
             });
             telegram.say(42, &text);
         });
-        let added = add(&["--name", "bot", "--privacy", "full", "--delay", "0", "--answer", "direct"], BOT_TOKEN);
+        let added =
+            add(&["--name", "bot", "--privacy", "full", "--delay", "0", "--answer", "direct"], BOT_TOKEN);
         pressing.join().unwrap();
         added
     });
@@ -86,7 +87,9 @@ fn a_chat_is_connected_and_answers_with_the_real_program() {
     assert_eq!((less.status, less.code().as_str()), (1, "channel_invalid"));
     assert_eq!(sandbox.run(&["reach", "change", "bot", "--answer", "reject"]).status, 0);
     let id = ask(&sandbox, "From there?");
-    let told = eventually("the question is told", || telegram.messages().into_iter().find(|m| !m.buttons.is_empty()));
+    let told = eventually("the question is told", || {
+        telegram.messages().into_iter().find(|m| !m.buttons.is_empty())
+    });
     telegram.press(42, 42, &told.button("Reject").unwrap());
     let closed = eventually("it is rejected", || {
         let item = sandbox.run(&["prompts", "show", &id, "--json"]).json();

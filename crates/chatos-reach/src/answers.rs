@@ -194,7 +194,9 @@ enum Refusal {
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Self {
         match fault.class {
-            ErrorCode::Unavailable | ErrorCode::ResourceExhausted | ErrorCode::Internal => Self::Failed(fault),
+            ErrorCode::Unavailable | ErrorCode::ResourceExhausted | ErrorCode::Internal => {
+                Self::Failed(fault)
+            }
             _ => Self::Why(fault.code.to_string()),
         }
     }

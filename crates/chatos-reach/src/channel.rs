@@ -290,12 +290,8 @@ mod tests {
     fn only_where_it_is_your_own_and_told_whole_something_may_be_approved() {
         let may = |kind, url: &str, privacy, answer| {
             let secret = (kind == ChannelType::Telegram).then(|| "1234:abcdefghijklmnop".to_owned());
-            let wanted = NewChannel {
-                privacy: Some(privacy),
-                answer: Some(answer),
-                secret,
-                ..new(kind, url, false)
-            };
+            let wanted =
+                NewChannel { privacy: Some(privacy), answer: Some(answer), secret, ..new(kind, url, false) };
             Record::wanted(&wanted, "a").is_ok()
         };
         use Answering::{Direct, Reject};
@@ -315,7 +311,9 @@ mod tests {
 
     #[test]
     fn a_bot_token_leads_nowhere_else() {
-        for bad in ["", "x", "12:short", "12:abcdefghijkl/../x", "ab:abcdefghijklmnop", "12:abcdefghijkl mnop"] {
+        for bad in
+            ["", "x", "12:short", "12:abcdefghijkl/../x", "ab:abcdefghijklmnop", "12:abcdefghijkl mnop"]
+        {
             assert!(!is_bot_token(bad), "{bad}");
         }
         assert!(is_bot_token("110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"));

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use chatos_events::{Events, Lifetime};
 use chatos_inbox::Inbox;
-use chatos_settings::Settings;
 use chatos_prompts::Clock;
+use chatos_settings::Settings;
 use chatos_store::{Audit, Secrets, Store, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::channel::{
@@ -303,10 +303,7 @@ impl Reach {
 fn unreachable(error: &str) -> Fault {
     Fault::new(
         ErrorCode::Unavailable,
-        Text::new(
-            format!("the message did not get through: {error}"),
-            format!("消息未能送达：{error}"),
-        ),
+        Text::new(format!("the message did not get through: {error}"), format!("消息未能送达：{error}")),
     )
     .code("channel_unreachable")
     .hint(Text::fixed("check the address and the key", "请检查地址与密钥"))

@@ -196,7 +196,11 @@ impl Reach {
             News::Said { chat, text } => {
                 let code = text.strip_prefix("/start ").map(str::trim);
                 if code.is_some_and(|code| self.take_code(id, code)) {
-                    self.bind(id, record, token, chat, lang).await;
+                    // A task of its own: with its code used, nobody may have to listen here any more.
+                    let (reach, id, token) = (self.clone(), id.to_owned(), token.to_owned());
+                    self.0.parts.life.spawn(Box::pin(async move {
+                        reach.bind(&id, record, &token, chat, lang).await;
+                    }));
                 }
             }
             News::Pressed { query, user, chat, data } => {
@@ -284,10 +288,13 @@ impl Reach {
                 if said["event"] != "message" {
                     continue;
                 }
-                if let Some(id) = said["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric())) {
+                if let Some(id) =
+                    said["id"].as_str().filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric()))
+                {
                     id.clone_into(&mut since);
                 }
-                let outcome = self.pressed_there(id, said["message"].as_str().unwrap_or_default().trim()).await;
+                let outcome =
+                    self.pressed_there(id, said["message"].as_str().unwrap_or_default().trim()).await;
                 // What was pressed before this host listened was answered by another one, or is long over.
                 let fresh = said["time"].as_i64().is_none_or(|time| time >= began);
                 let due = replied.is_none_or(|last| last.elapsed() >= BETWEEN_REPLIES);

@@ -5,8 +5,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::channel::{Record, topic};
 use crate::buttons::label;
+use crate::channel::{Record, topic};
 use crate::http::post;
 use crate::telegram;
 use crate::tokens::Button;

@@ -34,9 +34,17 @@ pub(crate) struct Update {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum News {
     /// Somebody wrote in a chat with nobody but the bot.
-    Said { chat: Chat, text: String },
+    Said {
+        chat: Chat,
+        text: String,
+    },
     /// Somebody pressed a button.
-    Pressed { query: String, user: i64, chat: i64, data: String },
+    Pressed {
+        query: String,
+        user: i64,
+        chat: i64,
+        data: String,
+    },
     Other,
 }
 

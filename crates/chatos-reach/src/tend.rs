@@ -289,7 +289,11 @@ impl Reach {
     }
 
     /// Tells one channel what is due; gives the moment it may be told, if that is later.
-    async fn tell(&self, channel: Option<&ChannelRow>, notices: Vec<NoticeRow>) -> Result<Option<i64>, Fault> {
+    async fn tell(
+        &self,
+        channel: Option<&ChannelRow>,
+        notices: Vec<NoticeRow>,
+    ) -> Result<Option<i64>, Fault> {
         let now = self.now();
         let ids: Vec<i64> = notices.iter().map(|notice| notice.id).collect();
         let record = channel.filter(|channel| !channel.paused).and_then(|row| Record::read(&row.record));
@@ -447,7 +451,10 @@ impl Reach {
                 // One that is also about something else stays.
                 let others = self.0.parts.store.requests_of_handle(&channel.id, &before).unwrap_or_default();
                 let all = others.iter().all(|id| notices.iter().any(|notice| notice.request_id == *id));
-                if all && let Err(error) = telegram::delete(record, secret.as_deref().unwrap_or_default(), &before).await {
+                if all
+                    && let Err(error) =
+                        telegram::delete(record, secret.as_deref().unwrap_or_default(), &before).await
+                {
                     tracing::debug!(%error, "an older message stays");
                 }
             }

@@ -37,7 +37,9 @@ pub(crate) fn close(connection: &Connection, request_id: &str) -> Result<(), Sto
         .prepare_cached("UPDATE notices SET state = 'answered', next_at = NULL WHERE request_id = ?1")?
         .execute([request_id])?;
     // A button that was sent for it is good for nothing any more.
-    connection.prepare_cached("UPDATE answer_tokens SET used = 1 WHERE request_id = ?1")?.execute([request_id])?;
+    connection
+        .prepare_cached("UPDATE answer_tokens SET used = 1 WHERE request_id = ?1")?
+        .execute([request_id])?;
     connection.prepare_cached("DELETE FROM prompt_marks WHERE request_id = ?1")?.execute([request_id])?;
     Ok(())
 }

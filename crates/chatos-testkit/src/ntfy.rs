@@ -126,7 +126,10 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     let says = |stream: &mut TcpStream, status: u16, body: &Value| {
         let text = body.to_string();
         let length = text.len();
-        write!(stream, "HTTP/1.1 {status} Said\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}")
+        write!(
+            stream,
+            "HTTP/1.1 {status} Said\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{text}"
+        )
     };
     if let Some(topic) = path.strip_suffix("/json").filter(|_| request.method == "GET") {
         if !allowed {
@@ -134,7 +137,8 @@ fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
         }
         return subscribe(&mut stream, shared, topic, query);
     }
-    let mut message = if path.is_empty() { request.json() } else { json!({ "topic": path, "message": request.body }) };
+    let mut message =
+        if path.is_empty() { request.json() } else { json!({ "topic": path, "message": request.body }) };
     if path.is_empty() && !allowed {
         return says(&mut stream, 403, &json!({ "code": 40301, "http": 403, "error": "forbidden" }));
     }

@@ -183,7 +183,9 @@ fn call(shared: &Shared, method: &str, body: &Value) -> Result<Value, String> {
         state = shared.news.wait(state).unwrap_or_else(PoisonError::into_inner);
     }
     match method {
-        "getMe" => Ok(json!({ "id": 4711, "is_bot": true, "first_name": "Test", "username": "chatos_test_bot" })),
+        "getMe" => {
+            Ok(json!({ "id": 4711, "is_bot": true, "first_name": "Test", "username": "chatos_test_bot" }))
+        }
         "sendMessage" => {
             let id = i64::try_from(state.messages.len()).unwrap_or_default() + 1;
             let message = BotMessage {

@@ -692,6 +692,23 @@ export interface paths {
         patch: operations["patchChannelsId"];
         trace?: never;
     };
+    "/api/v1/channels/{id}/connect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a code with which a chat is connected */
+        post: operations["postChannelsIdConnect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/channels/{id}/test": {
         parameters: {
             query?: never;
@@ -4113,8 +4130,11 @@ export interface components {
             minRisk: components["schemas"]["CardRisk"];
             /** @description Addresses of this computer and its network are meant. */
             onMyNetwork: boolean;
+            /** @description What may be answered from there. */
             answer: components["schemas"]["Answering"];
+            /** @description Who pressed Start, by the name they have there. */
             person?: string | null;
+            /** @description How a person connects their chat, while that is waited for. */
             connect?: components["schemas"]["ChannelConnect"] | null;
             paused: boolean;
             state: components["schemas"]["ChannelState"];
@@ -4125,20 +4145,34 @@ export interface components {
         };
         /** @description How a channel is reached. */
         ChannelType: ("slack" | "discord") | "desktop" | "ntfy" | "webhook" | "telegram";
-        Answering: "none" | "reject" | "direct";
-        ChannelConnect: { bot: string; url: string; text: string; expiresAt: string };
         /** @description How much a channel is told. */
         Privacy: "count" | "tool" | "title" | "full";
+        /** @description What may be answered from a channel. */
+        Answering: "none" | "reject" | "direct";
+        /** @description How a person connects their chat with a channel: the link, or the words to send to the bot. Good once. */
+        ChannelConnect: {
+            /** @description The bot, by its name. */
+            bot: string;
+            /** @description Opens the chat with a Start button. */
+            url: string;
+            /** @description What Start sends; may be typed as well. */
+            text: string;
+            /** @description Until when it is good. */
+            expiresAt: string;
+        };
         /** @description How a channel fares. */
         ChannelState: ("ok" | "paused") | "failing" | "unavailable" | "waiting";
         /** @description A channel to be. */
         NewChannel: {
             type: components["schemas"]["ChannelType"];
             name: string;
-            /** @description `https://…`; an ntfy address ends with the topic. */
-            url: string;
             /**
-             * @description The access token of ntfy, or the key that signs a webhook; kept as a secret.
+             * @description `https://…`; an ntfy address ends with the topic. Telegram needs none unless you have a Bot API server of your own.
+             * @default
+             */
+            url?: string;
+            /**
+             * @description The token of a Telegram bot, the access token of ntfy, or the key that signs a webhook; kept as a secret.
              * @default null
              */
             secret?: string | null;
@@ -4159,19 +4193,24 @@ export interface components {
             minRisk?: components["schemas"]["CardRisk"] | null;
             /** @default false */
             onMyNetwork?: boolean;
+            /**
+             * @description What may be answered from there; `none` when absent.
+             * @default null
+             */
             answer?: components["schemas"]["Answering"] | null;
         };
         /** @description What is changed about a channel; what is absent stays. */
         ChannelPatch: {
             /** @default null */
             paused?: boolean | null;
-            answer?: components["schemas"]["Answering"] | null;
             /** @default null */
             privacy?: components["schemas"]["Privacy"] | null;
             /** @default null */
             delay?: number | null;
             /** @default null */
             minRisk?: components["schemas"]["CardRisk"] | null;
+            /** @default null */
+            answer?: components["schemas"]["Answering"] | null;
         };
         /** @description Whether a person is at a page; then other channels keep silent. */
         PresenceOrder: {
@@ -7647,6 +7686,8 @@ export type ChannelList = components['schemas']['ChannelList'];
 export type ChannelView = components['schemas']['ChannelView'];
 export type ChannelType = components['schemas']['ChannelType'];
 export type Privacy = components['schemas']['Privacy'];
+export type Answering = components['schemas']['Answering'];
+export type ChannelConnect = components['schemas']['ChannelConnect'];
 export type ChannelState = components['schemas']['ChannelState'];
 export type NewChannel = components['schemas']['NewChannel'];
 export type ChannelPatch = components['schemas']['ChannelPatch'];
@@ -9662,6 +9703,41 @@ export interface operations {
         };
         responses: {
             /** @description Pause or change a channel */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postChannelsIdConnect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Empty"];
+            };
+        };
+        responses: {
+            /** @description Make a code with which a chat is connected */
             200: {
                 headers: {
                     [name: string]: unknown;

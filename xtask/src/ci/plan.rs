@@ -19,13 +19,8 @@ use crate::{npm, process};
 /// Folders with a `package-lock.json` that building needs.
 const NODE_FOLDERS: [&str; 2] = ["ui", "plugins/tests"];
 /// Those of programs by others that tests run; large, and needed late.
-const PEER_FOLDERS: [&str; 5] = [
-    "tests/mcp-servers",
-    "tests/mcp-peers",
-    "tests/model-peers",
-    "tests/agent-peers",
-    "tests/reach-peers",
-];
+const PEER_FOLDERS: [&str; 5] =
+    ["tests/mcp-servers", "tests/mcp-peers", "tests/model-peers", "tests/agent-peers", "tests/reach-peers"];
 /// Where clippy and rustdoc work while the build has the usual folder.
 const LINT_DIR: &str = "target/lint";
 

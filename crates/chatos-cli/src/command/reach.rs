@@ -118,10 +118,9 @@ fn new(wanted: &ReachAdd) -> Result<Value, Fault> {
 fn warn(output: &Output, channel: &Value) {
     let telegram = channel["type"] == "telegram";
     let text = match channel["answer"].as_str() {
-        Some("reject") => Text::fixed(
-            "From there questions can be rejected and put off.",
-            "可在该渠道拒绝或推迟问题。",
-        ),
+        Some("reject") => {
+            Text::fixed("From there questions can be rejected and put off.", "可在该渠道拒绝或推迟问题。")
+        }
         Some("direct") if telegram => Text::fixed(
             "Warning: whoever holds your unlocked phone, and Telegram itself, can then approve commands of low and medium risk.",
             "警告：持有你已解锁手机的人以及 Telegram 本身，都将能同意低风险和中风险的命令。",
@@ -174,12 +173,9 @@ async fn connect(api: &Api, output: &Output, waiting: &Value) -> Result<(), Faul
 }
 
 fn not_connected() -> Fault {
-    Fault::new(
-        ErrorCode::Unavailable,
-        Text::fixed("nobody pressed Start in time", "未在规定时间内点“开始”"),
-    )
-    .code("channel_waiting")
-    .hint(Text::fixed("try again with `chatos reach connect`", "请用 `chatos reach connect` 重试"))
+    Fault::new(ErrorCode::Unavailable, Text::fixed("nobody pressed Start in time", "未在规定时间内点“开始”"))
+        .code("channel_waiting")
+        .hint(Text::fixed("try again with `chatos reach connect`", "请用 `chatos reach connect` 重试"))
 }
 
 async fn pause(api: &Api, output: &Output, channel: &str, paused: bool) -> Result<(), Fault> {

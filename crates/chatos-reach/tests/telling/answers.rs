@@ -17,8 +17,7 @@ fn patch() -> ChannelPatch {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chat_is_connected_by_the_code_alone_and_once() {
     let (place, telegram) = (Place::new(None), Telegram::start());
-    let id =
-        place.answering(ChannelType::Telegram, telegram.url(), Some(BOT_TOKEN), Answering::Reject).await;
+    let id = place.answering(ChannelType::Telegram, telegram.url(), Some(BOT_TOKEN), Answering::Reject).await;
     let view = async || place.reach.list().await.unwrap().items.pop().unwrap();
     assert_eq!(view().await.state, ChannelState::Waiting);
     assert_eq!(place.reach.test(&id, Lang::En).await.unwrap_err().code, "channel_waiting");
@@ -241,8 +240,11 @@ async fn two_surfaces_at_once_give_one_answer() {
         let inbox = place.inbox.clone();
         let (other, shown) = (id.clone(), place.show(&id)["shown"].as_str().map(str::to_owned));
         let page = tokio::task::spawn_blocking(move || {
-            let reply =
-                chatos_inbox::PromptReply { response: json!({ "status": "ok" }), shown, ..Default::default() };
+            let reply = chatos_inbox::PromptReply {
+                response: json!({ "status": "ok" }),
+                shown,
+                ..Default::default()
+            };
             inbox.answer(&other, &reply, chatos_prompts::Surface::Ui, Lang::En).is_ok()
         });
         let on_page = page.await.unwrap();

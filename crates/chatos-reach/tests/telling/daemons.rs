@@ -99,11 +99,14 @@ async fn a_service_without_buttons_is_told_without_buttons() {
     let place = Place::new(Some(bus.address.clone()));
     let log = place.path().join("mock.log");
     let mut mock = on_bus(python, &bus);
-    mock.args(["-m", "dbusmock", "--session", "-t", "notification_daemon", "-l"]).arg(&log).stdout(Stdio::null());
+    mock.args(["-m", "dbusmock", "--session", "-t", "notification_daemon", "-l"])
+        .arg(&log)
+        .stdout(Stdio::null());
     let _mock = Running::start(&mut mock).unwrap();
     let logged = || std::fs::read_to_string(&log).unwrap_or_default();
     until("the service is there", || log.exists()).await;
-    let there = async || place.reach.list().await.unwrap().items[0].state == chatos_wire::channel::ChannelState::Ok;
+    let there =
+        async || place.reach.list().await.unwrap().items[0].state == chatos_wire::channel::ChannelState::Ok;
     while !there().await {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }

@@ -11,8 +11,8 @@ use chatos_prompts::Clock;
 use chatos_reach::{Reach, ReachParts};
 use chatos_settings::{Settings, SettingsInput};
 use chatos_store::{Audit, KeyPlace, OpenOptions, Secrets, StateKey, Store, now_ms};
-use chatos_tool::{Lang, Redactor};
 use chatos_testkit::{BOT_TOKEN, Telegram};
+use chatos_tool::{Lang, Redactor};
 use chatos_wire::channel::{Answering, ChannelType, NewChannel, Privacy};
 use serde_json::{Value, json};
 
@@ -225,14 +225,17 @@ impl Place {
     /// One field of the audit records of a kind.
     pub(crate) fn audited(&self, kind: &str, field: &str) -> Vec<String> {
         let folder = self.dir.path().join("state/audit");
-        let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
-        let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect();
+        let text: String =
+            files.iter().map(|file| std::fs::read_to_string(file).unwrap_or_default()).collect();
         let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let kinds = records.filter(|record| record.to_string().contains(&format!("\"{kind}\"")));
         kinds
             .filter_map(|record| {
-                let at = record.get(field).or_else(|| record.get("fields").and_then(|fields| fields.get(field)));
+                let at =
+                    record.get(field).or_else(|| record.get("fields").and_then(|fields| fields.get(field)));
                 at.and_then(Value::as_str).map(str::to_owned)
             })
             .collect()
