@@ -4,7 +4,8 @@
 
 use chatos_model::provider::gemini::reduce;
 use chatos_model::{
-    Class, Dialect, Document, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall, protocol_of,
+    Class, Dialect, Document, Effort, Image, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall,
+    protocol_of,
 };
 use serde_json::{Value, json};
 
@@ -297,7 +298,8 @@ fn documents() {
 
     let mut taught = Dialect::default();
     let refusal = |message: &str| {
-        let body = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } });
+        let body =
+            json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } });
         Protocol::Anthropic.refused(400, None, body.to_string().as_bytes())
     };
     assert!(!taught.learn(&refusal("see the documentation")));

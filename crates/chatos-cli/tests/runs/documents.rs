@@ -209,7 +209,8 @@ fn a_terminal_attaches_documents_and_says_why_not() {
 
 /// A chat with a model that reads PDF by what is known of it.
 fn with_reading_model(host: &RunningHost, stand: &Stand, provider: &str, model: &str) -> String {
-    let order = json!({ "name": "reading", "provider": provider, "model": model, "baseUrl": stand.model.base_url() });
+    let order =
+        json!({ "name": "reading", "provider": provider, "model": model, "baseUrl": stand.model.base_url() });
     let made = host.ask("POST", "/api/v1/models", Some(&order));
     assert!(made.status < 300, "{}", made.text());
     let order = json!({ "agentId": stand.agent, "modelId": made.json()["id"] });
@@ -237,7 +238,8 @@ fn reads_itself(provider: &'static str, model: &str, at: &str) {
     let requests = stand.model.requests();
     let data = STANDARD.encode(&pdf);
     for request in &requests {
-        let found = request.pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{at}: {request:#}"));
+        let found =
+            request.pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{at}: {request:#}"));
         assert!(found == data || found == format!("data:application/pdf;base64,{data}"), "{found}");
         let whole = request.to_string();
         assert!(whole.contains("[file scanned.pdf: ") && whole.contains("sent as it is"), "{whole}");
@@ -266,7 +268,11 @@ fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
     let stand = Stand::new(|request| {
         if request.to_string().contains("file_data") {
             let message = "Invalid content type 'file': this model does not read PDF.";
-            return Script::Refuse { status: 400, headers: Vec::new(), body: json!({ "error": { "message": message, "code": "invalid" } }) };
+            return Script::Refuse {
+                status: 400,
+                headers: Vec::new(),
+                body: json!({ "error": { "message": message, "code": "invalid" } }),
+            };
         }
         Script::say("read")
     });
@@ -275,7 +281,9 @@ fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
     let (status, sent) = send(&host, &chat, "look", &[file("report.pdf", &bytes("report.pdf"))]);
     assert_eq!(status, 202, "{sent}");
     until(&host, sent["runId"].as_str().unwrap(), &["done"]);
-    assert!(said(stand.model.requests().last().unwrap()).contains("[page 1 of 30]\nQuarterly report, part 1"));
+    assert!(
+        said(stand.model.requests().last().unwrap()).contains("[page 1 of 30]\nQuarterly report, part 1")
+    );
 }
 
 #[test]
@@ -325,7 +333,10 @@ fn a_tool_reads_the_text_of_documents_and_says_why_not() {
     let found = read(json!({ "path": "report.pdf", "start_line": 2, "max_lines": 1 }));
     assert!(found.to_string().contains("Quarterly report, part 1"), "{found:#}");
     let found = read(json!({ "path": "locked.pdf" }));
-    assert!(found.to_string().contains("it needs a password") && found.to_string().contains("not_supported"), "{found:#}");
+    assert!(
+        found.to_string().contains("it needs a password") && found.to_string().contains("not_supported"),
+        "{found:#}"
+    );
     let found = read(json!({ "path": "plain.pdf" }));
     assert!(found.to_string().contains("no document at all"), "{found:#}");
 }
