@@ -288,15 +288,29 @@ fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
 
 #[test]
 fn a_reader_that_is_slow_or_greedy_is_ended_and_said_to_be() {
-    for (limits, name, reason, words) in [
-        ("1,512", "report.pdf", "slow", "longer than 1 milliseconds"),
-        ("30000,36", "report.pdf", "memory", "more than 36 MiB of memory"),
+    // Words that do not pack well: the size of the document is no bomb, but reading it takes memory.
+    let mut xml = String::from("<w:document xmlns:w=\"w\"><w:body>");
+    let mut number = 1_u64;
+    while xml.len() < 16 * 1024 * 1024 {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        xml.push_str(&format!(
+            "<w:p><w:r><w:t>{number:016x}{:016x}</w:t></w:r></w:p>",
+            number.rotate_left(21)
+        ));
+    }
+    xml.push_str("</w:body></w:document>");
+    let parts =
+        [zips::file("word/document.xml", xml.as_bytes()), zips::file("[Content_Types].xml", b"<Types/>")];
+    let large = zips::zip(&parts, b"");
+    for (limits, name, bytes, reason, words) in [
+        ("1,512", "report.pdf", bytes("report.pdf"), "slow", "longer than 1 milliseconds"),
+        ("30000,64", "large.docx", large, "memory", "more than 64 MiB of memory"),
     ] {
         let mut stand = Stand::new(|_| Script::say("ok"));
         stand.sandbox.set_variable("CHATOS_DOCUMENT_LIMITS", limits);
         let host = stand.sandbox.serve();
         let chat = session(&host, &stand.agent);
-        let (status, refused) = send(&host, &chat, "look", &[file(name, &bytes(name))]);
+        let (status, refused) = send(&host, &chat, "look", &[file(name, &bytes)]);
         assert_eq!(status, 422, "{refused}");
         assert_eq!(refused["error"]["details"], json!({ "file": name, "reason": reason }), "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
