@@ -49,7 +49,10 @@ impl Extractor {
             self.program.clone().ok_or_else(|| unavailable("this program does not start others"))?;
         let program = Program {
             program,
-            arguments: [EXTRACT_COMMAND.into(), kind.as_str().into()].into_iter().chain(self.limits.words()).collect(),
+            arguments: [EXTRACT_COMMAND.into(), kind.as_str().into()]
+                .into_iter()
+                .chain(self.limits.words())
+                .collect(),
             directory: Some("/".into()),
             environment: Vec::new(),
         };

@@ -80,7 +80,10 @@ mod tests {
         assert_eq!(Limits::of_words(small.words().into_iter()), Some(small));
         assert_eq!((small.seconds(), small.memory()), (1, 64 << 20));
         let raised = ["99999999", "99999"].map(OsString::from);
-        assert_eq!(Limits::of_words(raised.into_iter()), Some(Limits { milliseconds: MILLISECONDS, mib: MIB }));
+        assert_eq!(
+            Limits::of_words(raised.into_iter()),
+            Some(Limits { milliseconds: MILLISECONDS, mib: MIB })
+        );
         assert_eq!(Limits::of_words(std::iter::empty()), None);
     }
 }

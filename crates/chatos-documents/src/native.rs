@@ -63,16 +63,19 @@ impl Native {
 /// What names a PDF in the text of its message, and its tokens. `id` is what `read_result` knows its text by.
 pub fn label(name: &str, origin: &str, id: &str, text: &str) -> (String, u64) {
     let pages = pages_of(text).unwrap_or(1);
-    let from = if origin.is_empty() { String::new() } else { format!(", attached by the person from {origin}") };
+    let from =
+        if origin.is_empty() { String::new() } else { format!(", attached by the person from {origin}") };
     let name: String = name.chars().filter(|c| !matches!(c, '[' | ']') && !c.is_control()).collect();
-    let said = format!("\n\n[file {name}{from}: {pages} pages, sent as it is; its text: read_result id={id}]");
+    let said =
+        format!("\n\n[file {name}{from}: {pages} pages, sent as it is; its text: read_result id={id}]");
     (said, pages * PAGE_TOKENS)
 }
 
 /// Takes the warning away that a scan has no text, where the model reads the file itself.
 pub fn seen_by_model(files: &mut [Attached], mut left: Native) {
     for file in files.iter_mut().rev() {
-        if left.takes(&file.mime, file.bytes.len() as u64, &file.text) && file.note == Note::Scanned.as_str() {
+        if left.takes(&file.mime, file.bytes.len() as u64, &file.text) && file.note == Note::Scanned.as_str()
+        {
             file.note.clear();
         }
     }

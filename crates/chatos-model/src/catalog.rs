@@ -108,6 +108,11 @@ pub fn find(vendor: Option<&str>, id: &str) -> Option<(Fact, Match)> {
         fact.cache_control = fact.cache_control.or(rest.cache_control);
         fact.max_tools = fact.max_tools.or(rest.max_tools);
     }
+    if vendor.is_none() && fact.pdf.is_none() {
+        // What the maker's model reads it reads elsewhere, too; a server that refuses files gets their text.
+        let maker = vendor_of(id).and_then(|maker| known.defaults.get(maker));
+        fact.pdf = maker.and_then(|rest| rest.pdf).filter(|_| fact.vision != Some(false));
+    }
     if how == Match::Guess {
         (fact.prices, fact.tiers) = (None, None);
     }

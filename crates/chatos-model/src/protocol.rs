@@ -109,9 +109,7 @@ impl Dialect {
         }
         let said = error.message.to_lowercase();
         let about_files = ["pdf", ".document", "'document'", "`document`", "'file'", "`file`", "\"file\""];
-        if about_files.iter().any(|word| said.contains(word))
-            && self.without.insert(DOCUMENTS.to_owned())
-        {
+        if about_files.iter().any(|word| said.contains(word)) && self.without.insert(DOCUMENTS.to_owned()) {
             // Not every model of a vendor reads files, and not every file; all read their text.
             return true;
         }

@@ -484,7 +484,8 @@ fn documents() {
 
     let mut taught = Dialect::default();
     let refusal = |message: &str| {
-        let body = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } });
+        let body =
+            json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } });
         Protocol::Anthropic.refused(400, None, body.to_string().as_bytes())
     };
     assert!(!taught.learn(&refusal("see the documentation")));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{Uri, header};
 use axum::http::uri::PathAndQuery;
+use axum::http::{Uri, header};
 use chatos_host::Host;
 use chatos_store::ModelRecord;
 use chatos_tool::names::{Named, Noun, pick, unknown};

@@ -10725,10 +10725,12 @@ export interface operations {
         parameters: {
             query?: {
                 format?: string;
-                /** @description With calls of tools and their results; so unless it is false. */
-                tools?: boolean;
-                /** @description With what the model thought before it answered. */
+                /** @description Calls of tools and their results. */
+                tools?: string;
+                /** @description With what the model thought before it answered; `true`, `false`, `1` or `0`. */
                 thinking?: boolean;
+                /** @description Also what other versions of messages led to; in JSON alone. */
+                branch?: string;
             };
             header?: never;
             path: {

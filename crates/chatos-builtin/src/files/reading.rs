@@ -158,7 +158,12 @@ fn sized(max_bytes: u64, text: &TextLimits, max_lines: Option<u64>, numbered: bo
 /// The text after a header, and where in it the product stands: the lines, and where to go on. The digest ends
 /// the text: a model that changes the file later needs it, and a header line of its own would shift what callers
 /// expect below the blank line.
-pub(super) fn body(header: String, lines: &Lines, sha256: Option<&str>, lang: Lang) -> (String, Range<usize>) {
+pub(super) fn body(
+    header: String,
+    lines: &Lines,
+    sha256: Option<&str>,
+    lang: Lang,
+) -> (String, Range<usize>) {
     let mut text = format!("{header}\n\n{}", lines.text);
     let begin = header.len() + 2;
     if lines.truncated() {

@@ -183,7 +183,10 @@ fn a_chat_is_exported_over_the_api() {
     let whole: Value = serde_json::from_str(whole["text"].as_str().unwrap()).unwrap();
     assert_eq!(whole["messages"].as_array().unwrap().len(), messages(&host, &chat).len());
     let page = host.ask("GET", &format!("{path}?format=html&tools=short&thinking=1"), None).json();
-    assert_eq!((&page["mime"], page["name"].as_str().unwrap().ends_with(".html")), (&json!("text/html"), true));
+    assert_eq!(
+        (&page["mime"], page["name"].as_str().unwrap().ends_with(".html")),
+        (&json!("text/html"), true)
+    );
     let page = page["text"].as_str().unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("got: counted two"), "{page}");
     assert!(page.contains("counter · count") && page.contains("default-src 'none'"), "{page}");

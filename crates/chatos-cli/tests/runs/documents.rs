@@ -209,7 +209,8 @@ fn a_terminal_attaches_documents_and_says_why_not() {
 
 /// A chat with a model that reads PDF by what is known of it.
 fn with_reading_model(host: &RunningHost, stand: &Stand, provider: &str, model: &str) -> String {
-    let order = json!({ "name": "reading", "provider": provider, "model": model, "baseUrl": stand.model.base_url() });
+    let order =
+        json!({ "name": "reading", "provider": provider, "model": model, "baseUrl": stand.model.base_url() });
     let made = host.ask("POST", "/api/v1/models", Some(&order));
     assert!(made.status < 300, "{}", made.text());
     let order = json!({ "agentId": stand.agent, "modelId": made.json()["id"] });
@@ -237,7 +238,8 @@ fn reads_itself(provider: &'static str, model: &str, at: &str) {
     let requests = stand.model.requests();
     let data = STANDARD.encode(&pdf);
     for request in &requests {
-        let found = request.pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{at}: {request:#}"));
+        let found =
+            request.pointer(at).and_then(Value::as_str).unwrap_or_else(|| panic!("{at}: {request:#}"));
         assert!(found == data || found == format!("data:application/pdf;base64,{data}"), "{found}");
         let whole = request.to_string();
         assert!(whole.contains("[file scanned.pdf: ") && whole.contains("sent as it is"), "{whole}");
@@ -266,7 +268,11 @@ fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
     let stand = Stand::new(|request| {
         if request.to_string().contains("file_data") {
             let message = "Invalid content type 'file': this model does not read PDF.";
-            return Script::Refuse { status: 400, headers: Vec::new(), body: json!({ "error": { "message": message, "code": "invalid" } }) };
+            return Script::Refuse {
+                status: 400,
+                headers: Vec::new(),
+                body: json!({ "error": { "message": message, "code": "invalid" } }),
+            };
         }
         Script::say("read")
     });
@@ -275,20 +281,36 @@ fn a_model_that_refuses_a_pdf_after_all_gets_its_text() {
     let (status, sent) = send(&host, &chat, "look", &[file("report.pdf", &bytes("report.pdf"))]);
     assert_eq!(status, 202, "{sent}");
     until(&host, sent["runId"].as_str().unwrap(), &["done"]);
-    assert!(said(stand.model.requests().last().unwrap()).contains("[page 1 of 30]\nQuarterly report, part 1"));
+    assert!(
+        said(stand.model.requests().last().unwrap()).contains("[page 1 of 30]\nQuarterly report, part 1")
+    );
 }
 
 #[test]
 fn a_reader_that_is_slow_or_greedy_is_ended_and_said_to_be() {
-    for (limits, name, reason, words) in [
-        ("1,512", "report.pdf", "slow", "longer than 1 milliseconds"),
-        ("30000,36", "report.pdf", "memory", "more than 36 MiB of memory"),
+    // Words that do not pack well: the size of the document is no bomb, but reading it takes memory.
+    let mut xml = String::from("<w:document xmlns:w=\"w\"><w:body>");
+    let mut number = 1_u64;
+    while xml.len() < 16 * 1024 * 1024 {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        xml.push_str(&format!(
+            "<w:p><w:r><w:t>{number:016x}{:016x}</w:t></w:r></w:p>",
+            number.rotate_left(21)
+        ));
+    }
+    xml.push_str("</w:body></w:document>");
+    let parts =
+        [zips::file("word/document.xml", xml.as_bytes()), zips::file("[Content_Types].xml", b"<Types/>")];
+    let large = zips::zip(&parts, b"");
+    for (limits, name, bytes, reason, words) in [
+        ("1,512", "report.pdf", bytes("report.pdf"), "slow", "longer than 1 milliseconds"),
+        ("30000,64", "large.docx", large, "memory", "more than 64 MiB of memory"),
     ] {
         let mut stand = Stand::new(|_| Script::say("ok"));
         stand.sandbox.set_variable("CHATOS_DOCUMENT_LIMITS", limits);
         let host = stand.sandbox.serve();
         let chat = session(&host, &stand.agent);
-        let (status, refused) = send(&host, &chat, "look", &[file(name, &bytes(name))]);
+        let (status, refused) = send(&host, &chat, "look", &[file(name, &bytes)]);
         assert_eq!(status, 422, "{refused}");
         assert_eq!(refused["error"]["details"], json!({ "file": name, "reason": reason }), "{refused}");
         assert!(refused["error"]["message"].as_str().unwrap().contains(words), "{refused}");
@@ -325,7 +347,10 @@ fn a_tool_reads_the_text_of_documents_and_says_why_not() {
     let found = read(json!({ "path": "report.pdf", "start_line": 2, "max_lines": 1 }));
     assert!(found.to_string().contains("Quarterly report, part 1"), "{found:#}");
     let found = read(json!({ "path": "locked.pdf" }));
-    assert!(found.to_string().contains("it needs a password") && found.to_string().contains("not_supported"), "{found:#}");
+    assert!(
+        found.to_string().contains("it needs a password") && found.to_string().contains("not_supported"),
+        "{found:#}"
+    );
     let found = read(json!({ "path": "plain.pdf" }));
     assert!(found.to_string().contains("no document at all"), "{found:#}");
 }

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
-use crate::{Class, Dialect, Document, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
+use crate::{
+    Class, Dialect, Document, Effort, Event, Image, Message, ModelError, Request, Stop, Usage, Wire,
+};
 
 /// The API wants a bound on every answer.
 const DEFAULT_MAX_TOKENS: u32 = 8192;

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::MessageRole;
 use chatos_wire::session::{
-    ChatFile, ChatFileBranch, ChatFileQuery, ChatFileTools, ChatFormat, MessageView, SessionView, ToolCallView,
+    ChatFile, ChatFileBranch, ChatFileQuery, ChatFileTools, ChatFormat, MessageView, SessionView,
+    ToolCallView,
 };
 use serde_json::{Value, json};
 
@@ -95,9 +96,8 @@ fn made(chat: Chat, wanted: &ChatFileQuery, redactor: &Redactor, lang: Lang) -> 
         },
         ChatFormat::Json => {
             let document = redactor.value(&document(chat, wanted), usize::MAX / 2);
-            let text = serde_json::to_string_pretty(&document).map_err(|error| {
-                Fault::new(ErrorCode::Internal, Text::same(error.to_string()))
-            })?;
+            let text = serde_json::to_string_pretty(&document)
+                .map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
             ChatFile { name: format!("{name}.json"), mime: "application/json".to_owned(), text: text + "\n" }
         }
     })
@@ -349,7 +349,13 @@ mod tests {
         let html = ChatFileQuery { format: ChatFormat::Html, ..ChatFileQuery::default() };
         let made = file(&html, Lang::Zh);
         assert_eq!((made.name.as_str(), made.mime.as_str()), ("A B test.html", "text/html"));
-        for words in ["<title>A/B: test</title>", "my key is [redacted:known]", "Let me check.", "files · read", "结果：read"] {
+        for words in [
+            "<title>A/B: test</title>",
+            "my key is [redacted:known]",
+            "Let me check.",
+            "files · read",
+            "结果：read",
+        ] {
             assert!(made.text.contains(words), "{words}: {}", made.text);
         }
         assert!(made.text.contains("default-src 'none'") && !made.text.contains("canary"), "{}", made.text);

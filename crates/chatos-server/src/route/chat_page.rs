@@ -22,7 +22,13 @@ img { max-width: 100%; } table { border-collapse: collapse; } td, th { padding: 
 @media print { body { margin: 0; max-width: none; } article, pre { break-inside: avoid-page; } }";
 
 /// The whole page.
-pub(super) fn page(title: &str, chat: &Chat, wanted: &ChatFileQuery, redactor: &Redactor, lang: Lang) -> String {
+pub(super) fn page(
+    title: &str,
+    chat: &Chat,
+    wanted: &ChatFileQuery,
+    redactor: &Redactor,
+    lang: Lang,
+) -> String {
     let untitled = Text::fixed("New chat", "新对话");
     let title = if title.is_empty() { untitled.get(lang) } else { title };
     let title = escaped(&title.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -41,30 +47,38 @@ pub(super) fn page(title: &str, chat: &Chat, wanted: &ChatFileQuery, redactor: &
     )
 }
 
-fn article(message: &MessageView, chat: &Chat, wanted: &ChatFileQuery, redactor: &Redactor, lang: Lang) -> String {
+fn article(
+    message: &MessageView,
+    chat: &Chat,
+    wanted: &ChatFileQuery,
+    redactor: &Redactor,
+    lang: Lang,
+) -> String {
     let word = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(lang).to_owned();
     let short = wanted.tools == ChatFileTools::Short;
     let block = |text: &str| {
-        if short { format!("<p class=\"tool\">{}</p>", escaped(&line(text))) } else { format!("<pre>{}</pre>", escaped(text)) }
+        if short {
+            format!("<p class=\"tool\">{}</p>", escaped(&line(text)))
+        } else {
+            format!("<pre>{}</pre>", escaped(text))
+        }
     };
     if message.role == MessageRole::Tool {
         let head = format!("{}{}", word("Result: ", "结果："), tool_of(message));
         let text = block(&redactor.text(&message.content));
-        return format!("<article><p class=\"tool\">{}</p>{text}</article>", escaped(&head));
+        let files = files(message, chat, redactor, lang);
+        return format!("<article><p class=\"tool\">{}</p>{text}{files}</article>", escaped(&head));
     }
     let (class, who) = match message.role {
         MessageRole::User => ("user", word("You", "你")),
         MessageRole::Assistant => ("assistant", word("Assistant", "助手")),
         _ => ("note", word("Note", "说明")),
     };
-    let mut out = format!("<article class=\"{class}\"><header>{who} · {}</header>", escaped(&moment(&message.created_at)));
-    for file in &message.attachments {
-        let name = escaped(&redactor.message(&file.name));
-        out.push_str(&match chat.pictures.get(&file.id) {
-            Some(data) => format!("<img src=\"{}\" alt=\"{name}\">", escaped(data)),
-            None => format!("<p class=\"tool\">{}{name}</p>", word("File: ", "文件：")),
-        });
-    }
+    let mut out = format!(
+        "<article class=\"{class}\"><header>{who} · {}</header>",
+        escaped(&moment(&message.created_at))
+    );
+    out.push_str(&files(message, chat, redactor, lang));
     if let Some(thought) = message.reasoning.as_deref().filter(|text| wanted.thinking && !text.is_empty()) {
         out.push_str(&format!("<div class=\"thought\">{}</div>", escaped(&redactor.message(thought.trim()))));
     }
@@ -75,10 +89,27 @@ fn article(message: &MessageView, chat: &Chat, wanted: &ChatFileQuery, redactor:
         out.push_str(&format!("<div>{}</div>", escaped(&said)));
     }
     for call in message.tool_calls.iter().filter(|_| wanted.tools != ChatFileTools::None) {
-        out.push_str(&format!("<p class=\"tool\">{}</p>{}", escaped(&called(call)), block(&redactor.text(&call.args))));
+        out.push_str(&format!(
+            "<p class=\"tool\">{}</p>{}",
+            escaped(&called(call)),
+            block(&redactor.text(&call.args))
+        ));
     }
     out.push_str("</article>");
     out
+}
+
+/// The files of a message: pictures as they are, others by their names.
+fn files(message: &MessageView, chat: &Chat, redactor: &Redactor, lang: Lang) -> String {
+    let file = Text::fixed("File: ", "文件：");
+    let shown = message.attachments.iter().map(|one| {
+        let name = escaped(&redactor.message(&one.name));
+        match chat.pictures.get(&one.id) {
+            Some(data) => format!("<img src=\"{}\" alt=\"{name}\">", escaped(data)),
+            None => format!("<p class=\"tool\">{}{name}</p>", file.get(lang)),
+        }
+    });
+    shown.collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -183,7 +214,9 @@ mod tests {
 
     #[test]
     fn markdown_has_its_looks_and_nothing_foreign_becomes_a_tag() {
-        let made = markdown("# T\n\n- **b** `c<d`\n- [ ] x\n\n| a | b |\n|--:|---|\n| 1 | 2 |\n\n```js\n</pre>\n```\n");
+        let made = markdown(
+            "# T\n\n- **b** `c<d`\n- [ ] x\n\n| a | b |\n|--:|---|\n| 1 | 2 |\n\n```js\n</pre>\n```\n",
+        );
         for words in [
             "<h2>T</h2>",
             "<li><strong>b</strong> <code>c&lt;d</code></li>",

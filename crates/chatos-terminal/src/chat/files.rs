@@ -52,9 +52,7 @@ pub(super) fn noted(note: AttachmentNote) -> Option<Text> {
         AttachmentNote::Rows => {
             Text::fixed("only the first 2,000 rows of a sheet are read", "每个工作表只读取前 2,000 行")
         }
-        AttachmentNote::Cut => {
-            Text::fixed("only the first 2 MiB of text are read", "只读取前 2 MiB 文本")
-        }
+        AttachmentNote::Cut => Text::fixed("only the first 2 MiB of text are read", "只读取前 2 MiB 文本"),
         AttachmentNote::NameOnly => return None,
     })
 }

@@ -176,7 +176,8 @@ impl<'a> Talk<'a> {
         let newest = newest.unwrap_or_default().into_iter().find(|one| one.id == message);
         for file in newest.into_iter().flat_map(|message| message.attachments) {
             if let Some(note) = file.note.and_then(super::files::noted) {
-                self.output.aside(Paint::Warn, &format!("{}: {}", visible(&file.name), note.get(self.lang())));
+                self.output
+                    .aside(Paint::Warn, &format!("{}: {}", visible(&file.name), note.get(self.lang())));
             }
         }
     }

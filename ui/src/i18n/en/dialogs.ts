@@ -235,8 +235,6 @@ export const dialogs = {
     html: 'One page to show or print, pictures included',
     json: 'For programs',
     tools: 'Include tool calls and results',
-    file: 'File',
-    result: 'Result',
     save: 'Export',
   },
   otherAgent: {

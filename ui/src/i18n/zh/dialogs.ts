@@ -234,8 +234,6 @@ export const dialogs: typeof en = {
     html: '单个网页，可查看或打印，包含图片',
     json: '供程序使用',
     tools: '包含工具调用及结果',
-    file: '文件',
-    result: '结果',
     save: '导出',
   },
   otherAgent: {
