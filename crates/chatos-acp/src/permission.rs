@@ -20,6 +20,8 @@ pub struct Allowed {
     pub execute: bool,
     pub edit: bool,
     pub read: bool,
+    /// Our own tools read files exactly for it, which what it lets us do with files needs.
+    pub files: bool,
     /// Reading inside the project is answered without a person (`acpAllowReads`).
     pub reads_pass: bool,
     /// It has the tools of our gateway, which asks by itself.
@@ -450,7 +452,7 @@ mod tests {
 
     #[test]
     fn the_profile_comes_first_and_reads_stay_inside() {
-        let all = Allowed { execute: true, edit: true, read: true, reads_pass: true, gateway: false };
+        let all = Allowed { execute: true, edit: true, read: true, files: true, reads_pass: true, gateway: false };
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), "").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out")).unwrap();

@@ -206,7 +206,7 @@ impl Seat {
             "protocolVersion": VERSION,
             // What the profile does not allow is not offered.
             "clientCapabilities": {
-                "fs": { "readTextFile": offered.read, "writeTextFile": offered.edit },
+                "fs": { "readTextFile": offered.files, "writeTextFile": offered.files && offered.edit },
                 "terminal": offered.execute,
                 "session": { "configOptions": { "boolean": {} } },
                 "elicitation": { "form": {} },

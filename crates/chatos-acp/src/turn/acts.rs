@@ -175,7 +175,7 @@ async fn content(hands: &dyn Hands, path: &str, cancel: &CancellationToken) -> R
         let arguments =
             Map::from_iter([("path".to_owned(), json!(path)), ("offset".to_owned(), json!(offset))]);
         let deed = Deed {
-            server: "project_files",
+            server: "code_maintainer",
             tool: "read_file_raw",
             arguments,
             span: span(),
@@ -237,8 +237,8 @@ impl Work<'_> {
         let (link, ours) = (seat.link.clone(), params["sessionId"] == seat.session.as_str());
         let may = self.turn.allowed;
         let offered = match method {
-            "fs/read_text_file" => may.read,
-            "fs/write_text_file" => may.edit,
+            "fs/read_text_file" => may.files,
+            "fs/write_text_file" => may.files && may.edit,
             "elicitation/create" => true,
             _ => may.execute && method.starts_with("terminal/"),
         };
