@@ -452,7 +452,8 @@ mod tests {
 
     #[test]
     fn the_profile_comes_first_and_reads_stay_inside() {
-        let all = Allowed { execute: true, edit: true, read: true, files: true, reads_pass: true, gateway: false };
+        let all =
+            Allowed { execute: true, edit: true, read: true, files: true, reads_pass: true, gateway: false };
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), "").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out")).unwrap();
