@@ -448,7 +448,7 @@ impl<'a> Work<'a> {
             match seat.link.call(method, order, CHOOSING).await {
                 Ok(answer) => session::chosen(&mut seat.told, &id, &value, &answer),
                 Err(refusal) => {
-                    tracing::info!(?refusal, option = id, "an agent did not take what was chosen")
+                    tracing::info!(?refusal, option = id, "an agent did not take what was chosen");
                 }
             }
         }
@@ -601,8 +601,7 @@ pub(crate) async fn blocking_fault<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| {
+    done.map_err(|error| {
         Fault::new(chatos_tool::ErrorCode::Internal, Text::same("work of a turn failed")).caused_by(&error)
-    })?;
-    done
+    })?
 }
