@@ -70,7 +70,7 @@ test('its plan, change, terminal and mode are in the chat, and a mode that stops
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.locator(`[data-tool="${tool}"][data-state="ok"]`).waitFor();
   }
-  await page.getByText('The summary is written and the tests pass.').waitFor();
+  await page.getByText('The summary is written and the tests pass.', { exact: true }).waitFor();
   expect(readFileSync(join(project, 'summary.md'), 'utf8')).toContain('the tests pass');
   await page.locator('[data-tool="execute"] button.line').click();
   await page.locator('[data-tool="execute"]').getByText('summary.md').first().waitFor();
