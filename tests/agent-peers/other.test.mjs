@@ -369,7 +369,7 @@ test('modes and options are chosen, kept, and one that stops asking is confirmed
   const valueOf = (view, id) => view.options.find((option) => option.id === id).value;
   assert.equal(valueOf(await host.api('POST', at, { option: 'model', value: 'large' }), 'model'), 'large');
   await assert.rejects(host.api('POST', at, { option: 'mode', value: 'yolo' }), /not_confirmed/);
-  await assert.rejects(host.api('POST', at, { option: 'mode', value: 'none' }), /400/);
+  await assert.rejects(host.api('POST', at, { option: 'mode', value: 'none' }), /422/);
   assert.equal(valueOf(await host.api('POST', at, { option: 'mode', value: 'yolo', confirmed: true }), 'mode'), 'yolo');
   await eventually('the record', () => audited(place).includes('acp_mode_unasked'));
   process.kill(host.pid, 'SIGKILL');
@@ -424,6 +424,8 @@ const REAL = {
     argv: () => [NODE, peer('codex-acp')],
     needs: peer('codex-acp'),
     ask: () => {},
+    // Else a second model decides; it is chosen as a person would.
+    mode: 'read-only',
     env: ({ program }) => ({ CODEX_PATH: program }),
   },
   opencode: {
@@ -436,7 +438,7 @@ const REAL = {
   },
 };
 
-for (const [word, { argv, ask, needs, env: more = () => ({}) }] of Object.entries(REAL)) {
+for (const [word, { argv, ask, needs, mode, env: more = () => ({}) }] of Object.entries(REAL)) {
   const real = AGENTS[word];
   const missing = existsSync(real.program) && (needs === undefined || existsSync(needs)) ? false : `${word} is not installed; npm run all installs every agent`;
   test(`${real.title}: a command is asked about, runs once after a yes and not after a no`, { timeout: 300_000, skip: missing }, async (t) => {
@@ -456,8 +458,18 @@ for (const [word, { argv, ask, needs, env: more = () => ({}) }] of Object.entrie
     chmodSync(start, 0o755);
     const host = await serve(t, place);
     const agent = await host.api('POST', 'acp/agents', { program: start, name: real.title, workspaceRoot: place.project, confirmed: true });
+    if (mode) {
+      // What can be chosen is known once it told it.
+      const first = await host.api('POST', 'sessions', { agentId: agent.id });
+      await over(host, (await send(host, first.id, 'look around')).runId);
+      assert.equal(lines(place, 'count'), 0);
+    }
     for (const yes of [true, false]) {
       const chat = await host.api('POST', 'sessions', { agentId: agent.id });
+      if (mode) {
+        const { options } = await host.api('POST', `acp/sessions/${chat.id}`, { option: 'mode', value: mode });
+        assert.equal(options.find(({ id }) => id === 'mode').value, mode);
+      }
       const { runId } = await send(host, chat.id, 'count once');
       const item = await eventually('the question', async () => {
         const run = await runOf(host, runId);

@@ -33,7 +33,8 @@ pub fn session(store: &Store, seats: &Seats, chat: &str, agent: &str) -> Result<
             option.value.clear();
         }
     }
-    let wanted: Wanted = own.map(|row| serde_json::from_str(&row.wanted).unwrap_or_default()).unwrap_or_default();
+    let wanted: Wanted =
+        own.map(|row| serde_json::from_str(&row.wanted).unwrap_or_default()).unwrap_or_default();
     let running = seats.live(chat).is_some();
     if !running {
         for option in &mut told_of.options {
@@ -57,7 +58,8 @@ pub async fn choose(
     order: AcpChosen,
 ) -> Result<(AcpSession, bool), Fault> {
     let (reading, look) = ((store.clone(), seats.clone()), (chat.clone(), agent.clone()));
-    let found = crate::turn::blocking_fault(move || session(&reading.0, &reading.1, &look.0, &look.1)).await?;
+    let found =
+        crate::turn::blocking_fault(move || session(&reading.0, &reading.1, &look.0, &look.1)).await?;
     let invalid = |en: String, zh: String| Fault::new(ErrorCode::InvalidArgument, Text::new(en, zh));
     let mut told = found.told;
     let Some(option) = told.options.iter().find(|option| option.id == order.option).cloned() else {

@@ -148,6 +148,18 @@ impl ToolCall {
         }
     }
 
+    /// The call of a permission, on top of what was announced: an agent that repeats a part of its input asks for the
+    /// whole of it.
+    pub(crate) fn asked(&mut self, update: &Value) {
+        let before = self.input.clone();
+        self.told(update);
+        if let (Value::Object(before), Value::Object(now)) = (before, &mut self.input) {
+            for (key, value) in before {
+                now.entry(key).or_insert(value);
+            }
+        }
+    }
+
     /// The command of an `execute`, as it was announced.
     pub(crate) fn command(&self) -> Option<String> {
         match &self.input["command"] {
@@ -312,6 +324,16 @@ mod tests {
         assert_eq!(call.arguments(Path::new("/p"))["path"], "a.txt");
         call.told(&json!({ "status": "completed" }));
         assert_eq!(call.progress, Progress::Done);
+    }
+
+    #[test]
+    fn a_permission_that_names_a_part_is_about_the_whole() {
+        let mut call = ToolCall::default();
+        call.told(&json!({ "kind": "execute", "rawInput": { "command": "ls", "cwd": "/p" } }));
+        call.asked(&json!({ "rawInput": { "command": "ls -a" } }));
+        assert_eq!(call.input, json!({ "command": "ls -a", "cwd": "/p" }));
+        call.asked(&json!({ "status": "pending" }));
+        assert_eq!(call.input, json!({ "command": "ls -a", "cwd": "/p" }));
     }
 
     #[test]

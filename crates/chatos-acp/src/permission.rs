@@ -20,6 +20,8 @@ pub struct Allowed {
     pub execute: bool,
     pub edit: bool,
     pub read: bool,
+    /// Our own tools read files exactly for it, which what it lets us do with files needs.
+    pub files: bool,
     /// Reading inside the project is answered without a person (`acpAllowReads`).
     pub reads_pass: bool,
     /// It has the tools of our gateway, which asks by itself.
@@ -312,7 +314,8 @@ pub(crate) fn approved_part(call: &ToolCall) -> Value {
 }
 
 /// Members of an input that say nothing about what is done.
-const QUIET: &[&str] = &["description", "title", "reason", "explanation", "timeout", "timeout_ms", "yield_time_ms"];
+const QUIET: &[&str] =
+    &["description", "title", "reason", "explanation", "timeout", "timeout_ms", "yield_time_ms"];
 
 /// Whether an input asks for something else than the approved one. Agents fill in what they had left out before (an
 /// empty input, words for people); what was there stays, and nothing is added that decides anything.
@@ -328,7 +331,8 @@ fn other_input(approved: &Value, now: &Value) -> bool {
         !quiet(key) && now.get(key).is_some_and(|now| now != value)
     });
     let added = now.iter().any(|(key, value)| {
-        let says = !value.is_null() && value != false && value != "" && value != &json!({}) && value != &json!([]);
+        let says =
+            !value.is_null() && value != false && value != "" && value != &json!({}) && value != &json!([]);
         says && !quiet(key) && !before.contains_key(key)
     });
     differs || added
@@ -414,7 +418,10 @@ mod tests {
         assert!(!changed(&approved, &json!({ "rawInput": { "command": "ls" } })));
         assert!(changed(&approved, &json!({ "rawInput": { "command": "rm -r ." } })));
         // Words for people may come later; what decides may not.
-        assert!(!changed(&approved, &json!({ "rawInput": { "command": "ls", "description": "List files" } })));
+        assert!(!changed(
+            &approved,
+            &json!({ "rawInput": { "command": "ls", "description": "List files" } })
+        ));
         assert!(!changed(&approved, &json!({ "rawInput": { "description": "List files", "env": {} } })));
         assert!(changed(&approved, &json!({ "rawInput": { "command": "ls", "args": ["-a"] } })));
         assert!(changed(&approved, &json!({ "rawInput": { "command": "ls", "cwd": "/etc" } })));
@@ -445,7 +452,8 @@ mod tests {
 
     #[test]
     fn the_profile_comes_first_and_reads_stay_inside() {
-        let all = Allowed { execute: true, edit: true, read: true, reads_pass: true, gateway: false };
+        let all =
+            Allowed { execute: true, edit: true, read: true, files: true, reads_pass: true, gateway: false };
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), "").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", dir.path().join("out")).unwrap();

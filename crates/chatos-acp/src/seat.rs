@@ -144,13 +144,7 @@ impl Seats {
     }
 
     /// The agent of this chat, when it still runs and is still the one that is wanted.
-    pub(crate) fn take(
-        &self,
-        chat: &str,
-        launch: &AcpLaunch,
-        root: &Path,
-        offered: Allowed,
-    ) -> Option<Seat> {
+    pub(crate) fn take(&self, chat: &str, launch: &AcpLaunch, root: &Path, offered: Allowed) -> Option<Seat> {
         let (_, seat) = self.lock().remove(chat)?;
         let same = seat.launch == *launch
             && seat.root == root
@@ -212,7 +206,7 @@ impl Seat {
             "protocolVersion": VERSION,
             // What the profile does not allow is not offered.
             "clientCapabilities": {
-                "fs": { "readTextFile": offered.read, "writeTextFile": offered.edit },
+                "fs": { "readTextFile": offered.files, "writeTextFile": offered.files && offered.edit },
                 "terminal": offered.execute,
                 "session": { "configOptions": { "boolean": {} } },
                 "elicitation": { "form": {} },
@@ -288,7 +282,8 @@ impl Seat {
 
     /// The session it had: loaded, so that it tells what it believes, else resumed. `None` when it has it no more.
     async fn again(&mut self, session: &str, servers: &Value) -> Option<Vec<Value>> {
-        let order = json!({ "sessionId": session, "cwd": self.root.to_string_lossy(), "mcpServers": servers });
+        let order =
+            json!({ "sessionId": session, "cwd": self.root.to_string_lossy(), "mcpServers": servers });
         let method = match (self.loads, self.resumes) {
             (true, _) => "session/load",
             (false, true) => "session/resume",

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_agent::{
-    Answering, CallObserver, ContextFacts, End, RequestFacts,
-    RunClock, RunFacts, Speaker, Stage, Steer, Transcript,
+    Answering, CallObserver, ContextFacts, End, RequestFacts, RunClock, RunFacts, Speaker, Stage, Steer,
+    Transcript,
 };
 use chatos_inbox::Inbox;
 use chatos_model::Usage;
@@ -33,8 +33,8 @@ use crate::message::ToolCall;
 use crate::permission::Allowed;
 use crate::seat::{Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat, sign_in};
 use crate::session;
-pub use acts::{Deed, Hands};
 use acts::{Cover, Done, Terminal};
+pub use acts::{Deed, Hands};
 use ask::Decided;
 use texts::{begins_anew, changed_after, end_of, gone, lost};
 
@@ -434,7 +434,9 @@ impl<'a> Work<'a> {
         let mut wanted: session::Wanted = serde_json::from_str(&wanted).unwrap_or_default();
         let mut once = false;
         for (id, value) in wanted.clone() {
-            let Some(option) = seat.told.options.iter().find(|option| option.id == id).cloned() else { continue };
+            let Some(option) = seat.told.options.iter().find(|option| option.id == id).cloned() else {
+                continue;
+            };
             if session::is_unasked(&option, &value) {
                 wanted.remove(&id);
                 once = true;
@@ -445,7 +447,9 @@ impl<'a> Work<'a> {
             let (method, order) = session::choosing(&seat.session, &option, &value);
             match seat.link.call(method, order, CHOOSING).await {
                 Ok(answer) => session::chosen(&mut seat.told, &id, &value, &answer),
-                Err(refusal) => tracing::info!(?refusal, option = id, "an agent did not take what was chosen"),
+                Err(refusal) => {
+                    tracing::info!(?refusal, option = id, "an agent did not take what was chosen");
+                }
             }
         }
         if once {
@@ -597,8 +601,7 @@ pub(crate) async fn blocking_fault<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|error| {
+    done.map_err(|error| {
         Fault::new(chatos_tool::ErrorCode::Internal, Text::same("work of a turn failed")).caused_by(&error)
-    })?;
-    done
+    })?
 }

@@ -222,8 +222,7 @@ impl Gateway {
         let listed = self.line.get(&path, lang, PATIENCE).await?;
         let left_out = |tool: &Value| self.without.iter().any(|name| tool["server"] == name.as_str());
         let all = listed["tools"].as_array().into_iter().flatten();
-        let granted: Vec<&Value> =
-            all.filter(|tool| tool["granted"] == true && !left_out(tool)).collect();
+        let granted: Vec<&Value> = all.filter(|tool| tool["granted"] == true && !left_out(tool)).collect();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let names = granted.iter().map(|tool| {
             let read_only = tool["readOnly"] == true;

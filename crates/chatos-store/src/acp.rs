@@ -120,7 +120,9 @@ fn session_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<AcpSessionRow> {
 pub(crate) fn launch_of(connection: &Connection, agent: &str) -> Result<Option<AcpLaunch>, StoreError> {
     let list = |text: String| serde_json::from_str::<Vec<String>>(&text).unwrap_or_default();
     let found = connection
-        .prepare_cached("SELECT program, args, pass_env, known_id, gateway FROM agent_acp WHERE agent_id = ?1")?
+        .prepare_cached(
+            "SELECT program, args, pass_env, known_id, gateway FROM agent_acp WHERE agent_id = ?1",
+        )?
         .query_row([agent], |row| {
             Ok(AcpLaunch {
                 program: row.get(0)?,

@@ -2875,6 +2875,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/acp/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a chat has of an agent that is another program */
+        get: operations["getAcpSessionsId"];
+        put?: never;
+        /** Choose a mode or an option of that agent */
+        post: operations["postAcpSessionsId"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/land-configs": {
         parameters: {
             query?: never;
@@ -6974,6 +6992,8 @@ export interface components {
             passEnv: string[];
             /** @description Which known program it is. */
             knownId?: string | null;
+            /** @description It is offered our servers, through the gateway. */
+            gateway: boolean;
         };
         /** @description A code for programs, a sentence for people, the page that fixes it. */
         Reason: {
@@ -7188,7 +7208,99 @@ export interface components {
              */
             landConfigId?: string | null;
             /**
+             * @description It is not offered our servers.
+             * @default false
+             */
+            withoutGateway?: boolean;
+            /**
              * @description The person agreed that this program is started as them, with their login, in its folder.
+             * @default false
+             */
+            confirmed?: boolean;
+        };
+        /** @description What a chat has of an agent that is another program. */
+        AcpSession: {
+            agentId: string;
+            /** @description The program's own name and version; empty before its first turn. */
+            program: string;
+            /** @description The program runs at this moment. */
+            running: boolean;
+            /**
+             * @description Modes, models and whatever else can be chosen.
+             * @default []
+             */
+            options?: components["schemas"]["AcpOption"][];
+            /**
+             * @description What can be typed behind `/`.
+             * @default []
+             */
+            commands?: components["schemas"]["AcpCommand"][];
+            /** @description What the session cost so far, as the agent says. */
+            cost?: components["schemas"]["AcpCost"] | null;
+        };
+        /** @description Something a person can choose of a session. */
+        AcpOption: {
+            /** @default  */
+            id?: string;
+            /** @default  */
+            name?: string;
+            description?: string;
+            /**
+             * @description `mode`, `model`, `thought_level` or a word of the agent.
+             * @default
+             */
+            category?: string;
+            /**
+             * @description `mode`: set as a mode; `select` or `boolean`: set as an option.
+             * @default
+             */
+            kind?: string;
+            /**
+             * @description What is chosen.
+             * @default
+             */
+            value?: string;
+            /** @default [] */
+            choices?: components["schemas"]["AcpChoice"][];
+        };
+        /** @description One value of an option. */
+        AcpChoice: {
+            /** @default  */
+            id?: string;
+            /** @default  */
+            name?: string;
+            description?: string;
+            /**
+             * @description With this one the agent stops asking; a person has to confirm it.
+             * @default false
+             */
+            unasked?: boolean;
+        };
+        /** @description A command of an agent. */
+        AcpCommand: {
+            /**
+             * @description Without the stroke.
+             * @default
+             */
+            name?: string;
+            /** @default  */
+            description?: string;
+            /** @description What may follow it. */
+            hint?: string;
+        };
+        /** @description An amount as an agent tells it. */
+        AcpCost: {
+            /** @default 0 */
+            amount?: number;
+            /** @default  */
+            currency?: string;
+        };
+        /** @description What a person chooses of a session. */
+        AcpChosen: {
+            option: string;
+            value: string;
+            /**
+             * @description The person agreed that the agent stops asking.
              * @default false
              */
             confirmed?: boolean;
@@ -7956,6 +8068,12 @@ export type Given = components['schemas']['Given'];
 export type AcpFoundList = components['schemas']['AcpFoundList'];
 export type AcpFound = components['schemas']['AcpFound'];
 export type AcpInput = components['schemas']['AcpInput'];
+export type AcpSession = components['schemas']['AcpSession'];
+export type AcpOption = components['schemas']['AcpOption'];
+export type AcpChoice = components['schemas']['AcpChoice'];
+export type AcpCommand = components['schemas']['AcpCommand'];
+export type AcpCost = components['schemas']['AcpCost'];
+export type AcpChosen = components['schemas']['AcpChosen'];
 export type LandList = components['schemas']['LandList'];
 export type LandView = components['schemas']['LandView'];
 export type Flow = components['schemas']['Flow'];
@@ -14787,6 +14905,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAcpSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a chat has of an agent that is another program */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcpSession"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAcpSessionsId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcpChosen"];
+            };
+        };
+        responses: {
+            /** @description Choose a mode or an option of that agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcpSession"];
                 };
             };
             /** @description The error object */

@@ -53,6 +53,52 @@ test('opencode is found, added, asked, and its edit approved with its diff', asy
   }
 });
 
+test('its plan, change, terminal and mode are in the chat, and a mode that stops asking is confirmed', async ({ ownHost, open }) => {
+  const host = await ownHost({});
+  const project = join(host.home, 'project');
+  mkdirSync(project);
+  const agent = await host.api<{ id: string }>('POST', 'acp/agents', { program: process.execPath, args: [SCRIPTED], name: 'Scripted', workspaceRoot: project, confirmed: true, withoutGateway: true });
+  const chat = await host.api<{ id: string }>('POST', 'sessions', { agentId: agent.id });
+  const at = `#/chat/${chat.id}`;
+  const page = await open({ host, at });
+  const box = page.locator('[data-composer] textarea');
+  await box.fill('work');
+  await box.press('Enter');
+  await page.locator('[data-plan]').getByText('Write the summary').waitFor();
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, 'acp-plan-asked.png') });
+  for (const tool of ['edit', 'execute']) {
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await page.locator(`[data-tool="${tool}"][data-state="ok"]`).waitFor();
+  }
+  await page.getByText('The summary is written and the tests pass.', { exact: true }).waitFor();
+  expect(readFileSync(join(project, 'summary.md'), 'utf8')).toContain('the tests pass');
+  await page.locator('[data-tool="execute"] button.line').click();
+  await page.locator('[data-tool="execute"]').getByText('summary.md').first().waitFor();
+
+  await page.locator('[data-option="mode"]').click();
+  await page.getByRole('menuitemradio', { name: 'YOLO' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('without asking').first().waitFor();
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, 'acp-confirm.png') });
+  await dialog.getByRole('button', { name: 'Stop asking' }).click();
+  await expect.poll(() => page.locator('[data-option="mode"].unasked').count()).toBe(1);
+  expect(await violations(page)).toEqual([]);
+  await box.fill('/rev');
+  await page.locator('[data-composer-menu]').getByText('/review').waitFor();
+  await box.fill('');
+  if (SHOTS) {
+    await page.locator('[data-tool="edit"] button.line').click();
+    await page.screenshot({ path: join(SHOTS, 'acp-chat-en.png') });
+    for (const [name, language, theme, width] of [['zh-dark', 'zh', 'dark', 1280], ['zh-400', 'zh', 'light', 400], ['en-400-dark', 'en', 'dark', 400]] as const) {
+      const other = await open({ host, at, language, theme, viewport: { width, height: 900 } });
+      await other.locator('[data-plan]').waitFor();
+      await other.locator('[data-tool="edit"] button.line').click();
+      await other.locator('[data-tool="execute"] button.line').click();
+      await other.screenshot({ path: join(SHOTS, `acp-chat-${name}.png`) });
+    }
+  }
+});
+
 async function folder(): Promise<string> {
   const { mkdtemp } = await import('node:fs/promises');
   const { tmpdir } = await import('node:os');

@@ -127,8 +127,8 @@ fn tail(text: &str, most: usize) -> &str {
 
 /// A word as a shell reads it back.
 fn quoted(word: &str) -> String {
-    let plain = !word.is_empty()
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c));
+    let plain =
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
@@ -140,7 +140,10 @@ fn command_line(params: &Value) -> Option<String> {
         return Some(command.to_owned());
     }
     let words: Vec<&str> = std::iter::once(command).chain(args).collect();
-    Some(in_shell(&words).unwrap_or_else(|| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")))
+    Some(
+        in_shell(&words)
+            .unwrap_or_else(|| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+    )
 }
 
 /// A path of the agent below the root; `None` is outside. Links are the tool's matter.
@@ -148,14 +151,17 @@ fn below(root: &Path, path: &Path) -> Option<String> {
     let real = std::fs::canonicalize(root).ok();
     let rest = path.strip_prefix(root).ok().or_else(|| path.strip_prefix(real?).ok())?;
     let inside = !rest.components().any(|part| matches!(part, std::path::Component::ParentDir));
-    inside.then(|| if rest.as_os_str().is_empty() { ".".to_owned() } else { rest.to_string_lossy().into_owned() })
+    inside.then(|| {
+        if rest.as_os_str().is_empty() { ".".to_owned() } else { rest.to_string_lossy().into_owned() }
+    })
 }
 
 /// Lines of a text as `fs/read_text_file` names them.
 fn lines(text: &str, params: &Value) -> String {
     let skip = params["line"].as_u64().unwrap_or(1).max(1) - 1;
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-    let take = params["limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let take =
+        params["limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     if skip == 0 && take == usize::MAX {
         return text.to_owned();
     }
@@ -166,9 +172,10 @@ fn lines(text: &str, params: &Value) -> String {
 async fn content(hands: &dyn Hands, path: &str, cancel: &CancellationToken) -> Result<String, (i64, String)> {
     let (mut whole, mut offset) = (String::new(), 0_u64);
     for _ in 0..PIECES {
-        let arguments = Map::from_iter([("path".to_owned(), json!(path)), ("offset".to_owned(), json!(offset))]);
+        let arguments =
+            Map::from_iter([("path".to_owned(), json!(path)), ("offset".to_owned(), json!(offset))]);
         let deed = Deed {
-            server: "project_files",
+            server: "code_maintainer",
             tool: "read_file_raw",
             arguments,
             span: span(),
@@ -230,8 +237,8 @@ impl Work<'_> {
         let (link, ours) = (seat.link.clone(), params["sessionId"] == seat.session.as_str());
         let may = self.turn.allowed;
         let offered = match method {
-            "fs/read_text_file" => may.read,
-            "fs/write_text_file" => may.edit,
+            "fs/read_text_file" => may.files,
+            "fs/write_text_file" => may.files && may.edit,
             "elicitation/create" => true,
             _ => may.execute && method.starts_with("terminal/"),
         };
@@ -359,7 +366,8 @@ impl Work<'_> {
             released: false,
         };
         self.terminals.insert(id.clone(), terminal);
-        let act = Act::Run { terminal: id, command: command.clone(), cwd: cwd.clone(), place, env: env.clone() };
+        let act =
+            Act::Run { terminal: id, command: command.clone(), cwd: cwd.clone(), place, env: env.clone() };
         // Variables are part of what runs: a person saw none of them.
         let cover = if env.is_empty() { self.take_cover(&act.covered()) } else { None };
         if let Some(tool_id) = cover {
@@ -389,7 +397,8 @@ impl Work<'_> {
         let id = call.id.clone();
         self.announce(call.clone()).await?;
         let turn = self.turn;
-        let option = |id: &str, kind: &str| Choice { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
+        let option =
+            |id: &str, kind: &str| Choice { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
         let choices = vec![option("yes", "allow_once"), option("no", "reject_once")];
         let asker = Asker {
             agent_id: &turn.agent_id,
@@ -415,7 +424,9 @@ impl Work<'_> {
                 return Ok(Err((FAILED, "the change is too large to be shown to a person".to_owned())));
             }
         };
-        let Some(open) = self.calls.open.get(&id) else { return Ok(Err((FAILED, "too many calls".to_owned()))) };
+        let Some(open) = self.calls.open.get(&id) else {
+            return Ok(Err((FAILED, "too many calls".to_owned())));
+        };
         let trace = Trace { span_id: Some(open.step.span_id.clone()), ..turn.run.trace.clone() };
         let observer = open.observer.clone();
         let decided = Decided::new(rpc_id, id, &call, choices, Sequel::Act(act));
@@ -523,7 +534,8 @@ impl Work<'_> {
                 let data = &end.envelope.data;
                 let ran = data["stdout"].is_object();
                 let of = |key: &str| data[key]["text"].as_str().unwrap_or_default();
-                let printed = if ran { format!("{}{}", of("stdout"), of("stderr")) } else { message_of(&end) };
+                let printed =
+                    if ran { format!("{}{}", of("stdout"), of("stderr")) } else { message_of(&end) };
                 let exit = if ran {
                     json!({ "exitCode": data["exit_code"], "signal": data["signal"] })
                 } else {
@@ -564,7 +576,12 @@ impl Work<'_> {
     }
 
     /// What the protocol lets an agent do with a terminal it has.
-    async fn of_terminal(&mut self, rpc_id: Value, method: &str, params: &Value) -> Result<(), (i64, String)> {
+    async fn of_terminal(
+        &mut self,
+        rpc_id: Value,
+        method: &str,
+        params: &Value,
+    ) -> Result<(), (i64, String)> {
         let Some(link) = self.seat.as_ref().map(|seat| seat.link.clone()) else { return Ok(()) };
         let id = params["terminalId"].as_str().unwrap_or_default();
         let unknown = || Err((NOT_FOUND, format!("Resource not found: terminal {id}")));
@@ -663,7 +680,10 @@ mod tests {
         assert_eq!(of(json!({ "command": "npm test" })).as_deref(), Some("npm test"));
         assert_eq!(of(json!({ "command": "npm", "args": ["test"] })).as_deref(), Some("npm test"));
         assert_eq!(of(json!({ "command": "bash", "args": ["-c", "a | b"] })).as_deref(), Some("a | b"));
-        assert_eq!(of(json!({ "command": "echo", "args": ["a b", "it's"] })).as_deref(), Some("echo 'a b' 'it'\\''s'"));
+        assert_eq!(
+            of(json!({ "command": "echo", "args": ["a b", "it's"] })).as_deref(),
+            Some("echo 'a b' 'it'\\''s'")
+        );
         assert_eq!(of(json!({ "command": " " })), None);
     }
 

@@ -101,11 +101,11 @@ impl Work<'_> {
                 link.refuse(rpc_id, "session/request_permission").await;
                 return self.alarm(&id).await;
             }
-            open.call.told(told);
+            open.call.asked(told);
         } else {
             let mut call = self.held.take().unwrap_or_default();
             id.clone_into(&mut call.id);
-            call.told(told);
+            call.asked(told);
             self.announce(call).await?;
         }
         let turn = self.turn;

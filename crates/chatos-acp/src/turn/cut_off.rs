@@ -13,7 +13,11 @@ use crate::recover::{self, Fate};
 
 impl Work<'_> {
     /// Judges every call that was cut off and says what became of them.
-    pub(super) async fn recovered(&mut self, chat: &Transcript, replayed: &[Value]) -> Result<Vec<Value>, Fault> {
+    pub(super) async fn recovered(
+        &mut self,
+        chat: &Transcript,
+        replayed: &[Value],
+    ) -> Result<Vec<Value>, Fault> {
         let turn = self.turn;
         let open = recover::open_calls(chat, &turn.run.id);
         self.left.extend(open.iter().filter_map(|call| call.step.as_ref()?.request_id.clone()));

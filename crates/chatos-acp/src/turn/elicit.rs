@@ -39,7 +39,9 @@ impl Work<'_> {
         };
         let id = call.id.clone();
         self.announce(call.clone()).await?;
-        let Some(open) = self.calls.open.get(&id) else { return Ok(Err((INVALID, "too many calls".to_owned()))) };
+        let Some(open) = self.calls.open.get(&id) else {
+            return Ok(Err((INVALID, "too many calls".to_owned())));
+        };
         let trace = Trace { span_id: Some(open.step.span_id.clone()), ..turn.run.trace.clone() };
         let observer = open.observer.clone();
         let request = self.free_id(&effect::digest_of(&json!([message, wanted]))).await?;

@@ -67,7 +67,7 @@ impl Audit for HostAudit {
 }
 
 /// The servers whose work such an agent does itself, or lets us do.
-const OWN: [&str; 3] = ["project_files", "code_writer", "shell_tasks"];
+const OWN: [&str; 4] = ["project_files", "code_writer", "code_maintainer", "shell_tasks"];
 
 /// Our file and shell tools for such an agent, within its profile.
 struct HostHands {
@@ -154,6 +154,7 @@ fn allowed(host: &Host, outcome: &Outcome, launch: &AcpLaunch) -> Allowed {
         execute: may("shell_tasks", "run_shell_command"),
         edit: may("code_writer", "write_file"),
         read: may("project_files", "read_file"),
+        files: may("code_maintainer", "read_file_raw"),
         reads_pass: host.settings().bool("acpAllowReads"),
         gateway: launch.gateway,
     }

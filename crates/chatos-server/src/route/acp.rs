@@ -11,7 +11,7 @@ use chatos_wire::agent::{AcpChosen, AcpFound, AcpFoundList, AcpInput, AcpSession
 use serde_json::{Map, json};
 
 use super::agents::view;
-use super::tasks::blocking;
+use super::tasks::{blocking, blocking_arc};
 use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
@@ -28,9 +28,10 @@ pub(crate) fn add(routes: &mut Routes) {
 
 /// The agent that answers in a chat; it has to be another program.
 fn agent_of(host: &Host, chat: &str) -> Result<String, Fault> {
-    let row = host.store().session(chat)?.ok_or_else(|| {
-        Fault::new(ErrorCode::NotFound, Text::fixed("there is no such chat", "没有此会话"))
-    })?;
+    let row = host
+        .store()
+        .session(chat)?
+        .ok_or_else(|| Fault::new(ErrorCode::NotFound, Text::fixed("there is no such chat", "没有此会话")))?;
     let agent = if row.agent_id.is_empty() {
         host.agents().first_agent()?
     } else {
@@ -47,7 +48,7 @@ fn agent_of(host: &Host, chat: &str) -> Result<String, Fault> {
 }
 
 async fn session(app: App, _: Caller, Path(id): Path<String>) -> Result<AcpSession, ApiError> {
-    blocking(&app, move |host| {
+    blocking_arc(&app, move |host| {
         let agent = agent_of(host, &id)?;
         chatos_acp::session(host.store(), host.runs().seats(), &id, &agent)
     })
@@ -61,11 +62,11 @@ async fn choose(
 ) -> Result<AcpSession, ApiError> {
     let chat = id.clone();
     let agent = blocking(&app, move |host| agent_of(host, &chat)).await?;
-    let (store, seats) = (app.host.store().clone(), app.host.runs().seats().clone());
+    let (store, seats) = (app.host().store().clone(), app.host().runs().seats().clone());
     let details = json!({ "agentId": agent, "session": id, "option": order.option, "value": order.value });
     let (session, unasked) = chatos_acp::choose(store, seats, id, agent, order).await?;
     if unasked {
-        app.host.audit("acp_mode_unasked", details.as_object().cloned().unwrap_or_default());
+        app.host().audit("acp_mode_unasked", details.as_object().cloned().unwrap_or_default());
     }
     Ok(session)
 }

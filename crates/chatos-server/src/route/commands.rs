@@ -3,6 +3,7 @@
 //! No app and no model reaches these routes.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_commands::files;
@@ -14,8 +15,8 @@ use chatos_store::{AgentRecord, SessionRow};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::agent::AcpCommand;
 use chatos_wire::command::{
-    CommandKind, CommandList, CommandQuery, CommandView, CompleteOrder, Completions, FillOrder, Filled, MentionList, MentionOrder,
-    MentionQuery, MentionedFiles, OwnCommandText, OwnCommands,
+    CommandKind, CommandList, CommandQuery, CommandView, CompleteOrder, Completions, FillOrder, Filled,
+    MentionList, MentionOrder, MentionQuery, MentionedFiles, OwnCommandText, OwnCommands,
 };
 use chatos_wire::instructions::InstructionConsent;
 
@@ -61,7 +62,7 @@ struct Place {
 }
 
 /// What an agent of another maker takes behind `/`.
-fn of_agent(host: &Host, chat: &str, agent: &AgentRecord) -> Result<Vec<CommandView>, Fault> {
+fn of_agent(host: &Arc<Host>, chat: &str, agent: &AgentRecord) -> Result<Vec<CommandView>, Fault> {
     if agent.acp.is_none() {
         return Ok(Vec::new());
     }
@@ -186,7 +187,13 @@ async fn fill(app: App, cx: Caller, Body(order): Body<FillOrder>) -> Result<Fill
         // The agent reads its own commands.
         Err(_) if place.theirs.iter().any(|one| one.name == name) => {
             let key = format!("agent:{name}");
-            Ok(Filled { kind: CommandKind::Prompt, key, text: order.text, mentions: Vec::new(), notices: Vec::new() })
+            Ok(Filled {
+                kind: CommandKind::Prompt,
+                key,
+                text: order.text,
+                mentions: Vec::new(),
+                notices: Vec::new(),
+            })
         }
         filled => Ok(filled?),
     }

@@ -143,12 +143,14 @@ impl Live<'_, '_> {
             (Some(option), Some(value), word) => {
                 let order = json!({ "option": option, "value": value, "confirmed": word == Some("confirm") });
                 let set = self.talk.api().call(Method::POST, &path, Some(&order), lang).await;
-                let set = set.map_err(|fault| match fault.code.as_ref() {
-                    "not_confirmed" => fault.hint(Text::new(
+                let set = set.map_err(|fault| {
+                    if fault.code != "not_confirmed" {
+                        return fault;
+                    }
+                    fault.hint(Text::new(
                         format!("agree with `/options {option} {value} confirm`"),
                         format!("用 `/options {option} {value} confirm` 表示同意"),
-                    )),
-                    _ => fault,
+                    ))
                 })?;
                 serde_json::from_value(set).map_err(|error| {
                     Fault::new(ErrorCode::Internal, Text::same("the host's answer cannot be read"))
