@@ -189,7 +189,7 @@ impl Browsers {
         let known =
             state.known.get(&row.id).filter(|known| same(&fingerprint(&known.cookie), &row.cookie_hash));
         let within = |since: Option<i64>| since.is_some_and(|since| now.boot_ms - since < GRACE_MS);
-        let fresh = known.filter(|known| within(Some(known.made_ms))).is_some();
+        let fresh = known.is_some_and(|known| within(Some(known.made_ms)));
         let value = if let Some((value, _)) = newest {
             let seen_ms = known.and_then(|known| known.seen_ms).unwrap_or(now.boot_ms);
             row.cur_seen = true;

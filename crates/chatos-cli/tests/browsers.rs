@@ -241,7 +241,8 @@ fn each_half_alone_and_every_forged_one_is_the_same_401() {
     assert_eq!(statuses.last(), Some(&429));
     assert!(audited(&sandbox, "sign_in_failed") <= 60);
     assert!(one.renew(&host).is_some());
-    let signed = send(&host, "POST", "/api/v1/auth/exchange", Some(&json!({ "code": code(&host, &host.token) })), &[]);
+    let signed =
+        send(&host, "POST", "/api/v1/auth/exchange", Some(&json!({ "code": code(&host, &host.token) })), &[]);
     assert_eq!((signed.status, signed.header("set-cookie")), (200, None));
 }
 

@@ -32,7 +32,14 @@ pub struct Extractor {
 impl Extractor {
     /// One that starts `program`; without one only text can be read.
     pub fn new(spawning: Spawning, program: Option<OsString>) -> Self {
-        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::of_environment() }
+        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::lowered_by("") }
+    }
+
+    /// With the limits a person lowered by [`crate::LIMITS_VARIABLE`].
+    #[must_use]
+    pub fn within(mut self, limits: Option<&str>) -> Self {
+        self.limits = Limits::lowered_by(limits.unwrap_or_default());
+        self
     }
 
     /// The text of a document.

@@ -89,7 +89,8 @@ impl RunDesk {
     /// Who reads the documents of messages.
     fn documents(&self, host: &Host) -> &Extractor {
         let own = || host.launches().then(|| crate::children::OWN_PROGRAM.into());
-        self.documents.get_or_init(|| Extractor::new(host.spawning(), own()))
+        let limits = || host.environment().get(chatos_documents::LIMITS_VARIABLE);
+        self.documents.get_or_init(|| Extractor::new(host.spawning(), own()).within(limits()))
     }
 
     fn app_runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {

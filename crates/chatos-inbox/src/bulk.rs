@@ -153,11 +153,7 @@ impl Questions {
 
     /// The open questions that are meant, and the ids that are none. One of several that are asked together stands
     /// for all of them.
-    fn selected(
-        &self,
-        select: &BulkSelect,
-        action: BulkAction,
-    ) -> Result<(Vec<Item>, Vec<Left>), Fault> {
+    fn selected(&self, select: &BulkSelect, action: BulkAction) -> Result<(Vec<Item>, Vec<Left>), Fault> {
         let mut excluded = Vec::new();
         let found = match (&select.ids, &select.filter) {
             (Some(ids), None) => {

@@ -182,7 +182,7 @@ impl ToolSettings {
             task_key_days: days("taskDedupeTtlDays"),
             journal_key_days: days("journalDedupeTtlDays"),
             gateway_task_ttl: Duration::from_secs(number("gatewayTaskTtlHours") * 3_600),
-            gateway_tools: settings.text("gatewayTools").to_string(),
+            gateway_tools: settings.text("gatewayTools").clone(),
             files: FileSettings {
                 max_file_bytes: number("filesystemMaxFileBytes"),
                 max_write_bytes: number("filesystemMaxWriteBytes"),

@@ -29,7 +29,7 @@ fn thought(protocol: Protocol, pass: usize) -> Reasoning {
 
 /// The request of a run after so many passes; a few of them call many tools at once.
 fn request(protocol: Protocol, passes: usize) -> Request {
-    let mut messages = vec![Message::User { text: "Do all of it. ".repeat(40), images: Vec::new() }];
+    let mut messages = vec![Message::user("Do all of it. ".repeat(40))];
     for pass in 0..passes {
         let calls = if pass % 12 == 7 { 24 } else { 1 + pass % 2 };
         let id = |call: usize| format!("c{pass}-{call}");

@@ -199,7 +199,7 @@ fn free_number(
         recent || other.process.is_some_and(|(pid, start)| lives(pid, start))
     };
     let taken: Vec<u32> = others.iter().filter(|other| taken(other)).map(|other| other.number).collect();
-    Ok((1..).find(|number| !taken.contains(number)).unwrap_or(1))
+    Ok((1..u32::MAX).find(|number| !taken.contains(number)).unwrap_or(1))
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ClientRow> {

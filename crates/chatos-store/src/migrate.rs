@@ -54,11 +54,7 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 26, name: "acp", sql: include_str!("migrations/0026_acp.sql") },
     Migration { version: 27, name: "browsers", sql: include_str!("migrations/0027_browsers.sql") },
-    Migration {
-        version: 28,
-        name: "answer_tokens",
-        sql: include_str!("migrations/0028_answer_tokens.sql"),
-    },
+    Migration { version: 28, name: "answer_tokens", sql: include_str!("migrations/0028_answer_tokens.sql") },
     Migration { version: 29, name: "environment", sql: include_str!("migrations/0029_environment.sql") },
     Migration {
         version: 30,
