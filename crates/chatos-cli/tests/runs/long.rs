@@ -98,7 +98,7 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     let summaries = vendor.summaries.load(Ordering::Relaxed);
     let broken = vendor.broken.load(Ordering::Relaxed);
     let smaller = stand.lines("events.jsonl").iter().filter(|line| line["type"] == "summary").count();
-    println!(
+    let figures = format!(
         "{:?}: {} requests, {} calls, {kills} kills, {refused} too long ({later} after the first), {summaries} asked for \
          a summary, {smaller} times smaller, {broken} new beginnings",
         vendor.speaks,

@@ -120,9 +120,10 @@ fn facts(host: &Host, record: &ModelRecord) -> ModelFacts {
 
 /// What of a person's files this model reads itself.
 pub(super) fn native(host: &Host, record: &ModelRecord) -> chatos_documents::Native {
-    match record.facts.pdf {
-        true => chatos_documents::Native::new(host.models().window(record).tokens),
-        false => chatos_documents::Native::none(),
+    if record.facts.pdf {
+        chatos_documents::Native::new(host.models().window(record).tokens)
+    } else {
+        chatos_documents::Native::none()
     }
 }
 

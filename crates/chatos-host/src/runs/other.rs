@@ -37,7 +37,7 @@ impl Work {
     pub(super) async fn run(self) -> Result<End, Fault> {
         match self {
             Self::Model(turn) => turn.run().await,
-            Self::Other(turn) => turn.run().await,
+            Self::Other(turn) => Box::pin(turn.run()).await,
         }
     }
 

@@ -160,7 +160,7 @@ impl Vendor {
                 },
                 Said::Words(_) if open.is_empty() => {}
                 Said::Words(words) => {
-                    self.fault(format!("calls without results: {open:?} before {words:.80}"))
+                    self.fault(format!("calls without results: {open:?} before {words:.80}"));
                 }
                 Said::Calls(ids, thought) => {
                     if !open.is_empty() {
@@ -249,7 +249,7 @@ impl Vendor {
             let word = |pointer: &str| part.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
             match part["type"].as_str().unwrap_or_default() {
                 "thinking" => {
-                    thought = at == 0 && word("/signature").is_some_and(|s| s.starts_with("signed thought "))
+                    thought = at == 0 && word("/signature").is_some_and(|s| s.starts_with("signed thought "));
                 }
                 "tool_use" => calls.extend(word("/id")),
                 "tool_result" => out.push(Said::Result(word("/tool_use_id").unwrap_or_default())),
