@@ -4,9 +4,9 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Longest time, in milliseconds.
+/// Longest time that is ever given, in milliseconds.
 const MILLISECONDS: u64 = 30_000;
-/// Most memory, in MiB.
+/// Most memory that is ever given, in MiB.
 const MIB: u64 = 512;
 /// The variable that lowers them.
 const VARIABLE: &str = "CHATOS_DOCUMENT_LIMITS";
@@ -32,7 +32,7 @@ impl Limits {
         [self.milliseconds.to_string().into(), self.mib.to_string().into()]
     }
 
-    /// As it was told.
+    /// What the reading process was told.
     pub(crate) fn of_words(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let mut next = || words.next()?.to_str()?.parse::<u64>().ok();
         let (milliseconds, mib) = (next()?, next()?);
@@ -44,17 +44,17 @@ impl Limits {
         Duration::from_millis(self.milliseconds)
     }
 
-    /// Whole seconds of computing.
+    /// Whole seconds of computing, rounded up.
     pub(crate) fn seconds(self) -> u64 {
         self.milliseconds.div_ceil(1000)
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that may be used.
     pub(crate) fn memory(self) -> u64 {
         self.mib * 1024 * 1024
     }
 
-    /// The time in words.
+    /// The time in words, in both languages.
     pub(crate) fn time_said(self) -> (String, String) {
         match self.milliseconds {
             whole if whole % 1000 == 0 => {
@@ -64,7 +64,7 @@ impl Limits {
         }
     }
 
-    /// The memory in MiB.
+    /// The memory that may be used, in MiB.
     pub(crate) fn mib(self) -> u64 {
         self.mib
     }

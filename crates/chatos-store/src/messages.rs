@@ -176,29 +176,21 @@ impl Store {
         })
     }
 
-    /// Messages that are not shown because another version of them, or of one before them, is; with the id of the
-    /// version each was left with, oldest first.
-    pub fn left_messages(&self, session: &str) -> Result<Vec<(String, MessageRow)>, StoreError> {
-        self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS}, left_with FROM messages WHERE session_id = ?1 AND left_with <> '' ORDER BY seq"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map([session], |row| Ok((row.get("left_with")?, message_of(row)?)))?;
-            let mut rows: Vec<(String, MessageRow)> = rows.collect::<Result<_, _>>()?;
-            for (_, row) in &mut rows {
-                fill_one(connection, row)?;
-            }
-            Ok(rows)
-        })
+    /// Messages that are not shown because another version of them, or of one before them, is; oldest first.
+    pub fn left_messages(&self, session: &str) -> Result<Vec<MessageRow>, StoreError> {
+        self.messages_where("session_id = ?1 AND left_with <> ''", session)
     }
 
     /// The messages of a run, oldest first.
     pub fn messages_of_run(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+        self.messages_where("run_id = ?1", run)
+    }
+
+    fn messages_where(&self, what: &'static str, id: &str) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!("SELECT {COLUMNS} FROM messages WHERE run_id = ?1 ORDER BY seq");
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {what} ORDER BY seq");
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map([run], message_of)?;
+            let rows = statement.query_map([id], message_of)?;
             let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
             for row in &mut rows {
                 fill_one(connection, row)?;

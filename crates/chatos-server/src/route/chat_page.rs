@@ -21,7 +21,7 @@ img { max-width: 100%; } table { border-collapse: collapse; } td, th { padding: 
 .center { text-align: center; } .right { text-align: right; }
 @media print { body { margin: 0; max-width: none; } article, pre { break-inside: avoid-page; } }";
 
-/// The whole page.
+/// The whole page, ready to be written to a file.
 pub(super) fn page(
     title: &str,
     chat: &Chat,
