@@ -30,9 +30,10 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// One that starts `program`; without one only text can be read.
-    pub fn new(spawning: Spawning, program: Option<OsString>) -> Self {
-        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::of_environment() }
+    /// One that starts `program`; without one only text can be read. `limits` is the value of
+    /// [`crate::LIMITS_VARIABLE`], or empty.
+    pub fn new(spawning: Spawning, program: Option<OsString>, limits: &str) -> Self {
+        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::lowered(limits) }
     }
 
     /// The text of a document.

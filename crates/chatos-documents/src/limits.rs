@@ -8,8 +8,8 @@ use std::time::Duration;
 const MILLISECONDS: u64 = 30_000;
 /// Most memory that is ever given, in MiB.
 const MIB: u64 = 512;
-/// The variable that lowers them.
-const VARIABLE: &str = "CHATOS_DOCUMENT_LIMITS";
+/// The variable of the environment that lowers the limits of the reader.
+pub const VARIABLE: &str = "CHATOS_DOCUMENT_LIMITS";
 
 /// The limits of one reading process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,9 +19,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Those of this process; what cannot be understood lowers nothing.
-    pub(crate) fn of_environment() -> Self {
-        let said = std::env::var(VARIABLE).unwrap_or_default();
+    /// The usual ones, lowered by the value of [`VARIABLE`]; what cannot be understood lowers nothing.
+    pub(crate) fn lowered(said: &str) -> Self {
         let mut numbers = said.split(',').map(|word| word.trim().parse::<u64>().ok());
         let mut next = |usual: u64| numbers.next().flatten().map_or(usual, |number| number.clamp(1, usual));
         Self { milliseconds: next(MILLISECONDS), mib: next(MIB) }

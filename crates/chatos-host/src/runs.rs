@@ -90,7 +90,9 @@ impl RunDesk {
     /// Who reads the documents of messages.
     fn documents(&self, host: &Host) -> &Extractor {
         let own = || host.launches().then(|| crate::children::OWN_PROGRAM.into());
-        self.documents.get_or_init(|| Extractor::new(host.spawning(), own()))
+        let limits = host.environment().variables().get(chatos_documents::LIMITS_VARIABLE);
+        let limits = limits.map_or("", String::as_str);
+        self.documents.get_or_init(|| Extractor::new(host.spawning(), own(), limits))
     }
 
     fn app_runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {

@@ -150,9 +150,9 @@ impl Store {
                  ORDER BY seq DESC LIMIT ?3"
             );
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement
-                .query_map((session, before.unwrap_or(i64::MAX), i64::from(limit) + 1), message_of)?;
-            let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
+            let page = (session, before.unwrap_or(i64::MAX), i64::from(limit) + 1);
+            let mut rows: Vec<MessageRow> =
+                statement.query_map(page, message_of)?.collect::<Result<_, _>>()?;
             let more = rows.len() > limit as usize;
             rows.truncate(limit as usize);
             rows.reverse();
@@ -164,10 +164,8 @@ impl Store {
     /// Messages after a place in the order, oldest first.
     pub fn messages_after(&self, session: &str, after: i64) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq > ?2 AND left_with = ''
-                 ORDER BY seq"
-            );
+            let later = "session_id = ?1 AND seq > ?2 AND left_with = ''";
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {later} ORDER BY seq");
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((session, after), message_of)?;
             let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
@@ -190,12 +188,8 @@ impl Store {
         self.read(|connection| {
             let sql = format!("SELECT {COLUMNS} FROM messages WHERE {what} ORDER BY seq");
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map([id], message_of)?;
-            let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
-            for row in &mut rows {
-                fill_one(connection, row)?;
-            }
-            Ok(rows)
+            let rows: Vec<MessageRow> = statement.query_map([id], message_of)?.collect::<Result<_, _>>()?;
+            rows.into_iter().map(|mut row| fill_one(connection, &mut row).map(|()| row)).collect()
         })
     }
 
