@@ -31,7 +31,7 @@ pub struct Extractor {
 
 impl Extractor {
     /// One that starts `program`; without one only text can be read. `limits` is the value of
-    /// [`crate::LIMITS_VARIABLE`], or empty.
+    /// [`crate::LIMITS_VARIABLE`], or empty where nobody lowers them.
     pub fn new(spawning: Spawning, program: Option<OsString>, limits: &str) -> Self {
         Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::lowered(limits) }
     }

@@ -145,10 +145,8 @@ impl Store {
         limit: u32,
     ) -> Result<(Vec<MessageRow>, bool), StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq < ?2 AND left_with = ''
-                 ORDER BY seq DESC LIMIT ?3"
-            );
+            let earlier = "session_id = ?1 AND seq < ?2 AND left_with = ''";
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {earlier} ORDER BY seq DESC LIMIT ?3");
             let mut statement = connection.prepare_cached(&sql)?;
             let page = (session, before.unwrap_or(i64::MAX), i64::from(limit) + 1);
             let mut rows: Vec<MessageRow> =

@@ -56,7 +56,7 @@ impl Documents {
         let size = bytes.len() as u64;
         let found = self.0.extract(kind, bytes).await.map_err(|unread| {
             let what = format!("the text of this {} file", kind.as_str());
-            ToolError::new(Reason::NotSupported { what: what.into() }, unread.said(&rel))
+            ToolError::new(Reason::NotSupported { what }, unread.said(&rel))
         })?;
         let (lines, line_count) = read::lines_of(&found.text, range, &limits).map_err(explain)?;
         Ok(Some(Document { rel, kind, size, sha256: digest.as_str().to_owned(), lines, line_count }))
