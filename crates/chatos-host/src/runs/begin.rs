@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, Turn};
+use chatos_documents::Native;
 use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_of, replay_of, window_of};
 use chatos_policy::Role;
 use chatos_servers::{Room, ToolSearch, USUAL_MOST};
@@ -118,11 +119,8 @@ fn facts(record: &ModelRecord) -> ModelFacts {
 }
 
 /// What of a person's files this model reads itself.
-pub(super) fn native(record: &ModelRecord) -> chatos_documents::Native {
-    match record.facts.pdf {
-        true => chatos_documents::Native::new(window_of(record).tokens),
-        false => chatos_documents::Native::none(),
-    }
+pub(super) fn native(record: &ModelRecord) -> Native {
+    if record.facts.pdf { Native::new(window_of(record).tokens) } else { Native::none() }
 }
 
 /// Host and port of an address.
