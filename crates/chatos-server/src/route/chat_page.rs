@@ -145,7 +145,7 @@ fn markdown(text: &str) -> String {
                 if tag == TagEnd::TableCell {
                     cell += 1;
                 }
-                out.push_str(&closed(&tag, head));
+                out.push_str(&closed(tag, head));
             }
         }
     }
@@ -188,13 +188,13 @@ fn opened(tag: &Tag<'_>, column: Option<&Alignment>, head: bool) -> String {
     }
 }
 
-fn closed(tag: &TagEnd, head: bool) -> String {
+fn closed(tag: TagEnd, head: bool) -> String {
     match tag {
         TagEnd::Paragraph => "</p>\n".to_owned(),
-        TagEnd::Heading(level) => format!("</h{}>\n", (*level as usize + 1).min(6)),
+        TagEnd::Heading(level) => format!("</h{}>\n", (level as usize + 1).min(6)),
         TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
         TagEnd::CodeBlock => "</code></pre>\n".to_owned(),
-        TagEnd::List(ordered) => if *ordered { "</ol>\n" } else { "</ul>\n" }.to_owned(),
+        TagEnd::List(ordered) => if ordered { "</ol>\n" } else { "</ul>\n" }.to_owned(),
         TagEnd::Item => "</li>\n".to_owned(),
         TagEnd::Table => "</table>\n".to_owned(),
         TagEnd::TableHead | TagEnd::TableRow => "</tr>\n".to_owned(),
