@@ -30,16 +30,10 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// One that starts `program`; without one only text can be read.
-    pub fn new(spawning: Spawning, program: Option<OsString>) -> Self {
-        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::lowered_by("") }
-    }
-
-    /// With the limits a person lowered by [`crate::LIMITS_VARIABLE`].
-    #[must_use]
-    pub fn within(mut self, limits: Option<&str>) -> Self {
-        self.limits = Limits::lowered_by(limits.unwrap_or_default());
-        self
+    /// One that starts `program`; without one only text can be read. `limits` is the value of
+    /// [`crate::LIMITS_VARIABLE`], or empty where nobody lowers them.
+    pub fn new(spawning: Spawning, program: Option<OsString>, limits: &str) -> Self {
+        Self { spawning, program, slots: Semaphore::new(AT_ONCE), limits: Limits::lowered(limits) }
     }
 
     /// The text of a document.

@@ -15,7 +15,7 @@ pub use attached::{Attached, NAME_ONLY, attached, in_message, unsupported};
 pub use child::{EXTRACT_COMMAND, Opened, Sealed, serve};
 pub use extractor::Extractor;
 pub use kind::{Kind, fence, kind_of, old_office};
-pub use limits::LIMITS_VARIABLE;
+pub use limits::VARIABLE as LIMITS_VARIABLE;
 pub use native::{Native, label, pages_of, seen_by_model};
 pub use read::{Members, Note, Read, Unread, read};
 

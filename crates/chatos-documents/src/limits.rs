@@ -4,12 +4,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Longest time, in milliseconds.
+/// Longest time that is ever given, in milliseconds.
 const MILLISECONDS: u64 = 30_000;
-/// Most memory, in MiB.
+/// Most memory that is ever given, in MiB.
 const MIB: u64 = 512;
-/// The variable that lowers them.
-pub const LIMITS_VARIABLE: &str = "CHATOS_DOCUMENT_LIMITS";
+/// The variable of the environment that lowers the limits of the reader.
+pub const VARIABLE: &str = "CHATOS_DOCUMENT_LIMITS";
 
 /// The limits of one reading process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// Lowered by what a person wrote; what cannot be understood lowers nothing.
-    pub(crate) fn lowered_by(said: &str) -> Self {
+    /// The usual ones, lowered by the value of [`VARIABLE`]; what cannot be understood lowers nothing.
+    pub(crate) fn lowered(said: &str) -> Self {
         let mut numbers = said.split(',').map(|word| word.trim().parse::<u64>().ok());
         let mut next = |usual: u64| numbers.next().flatten().map_or(usual, |number| number.clamp(1, usual));
         Self { milliseconds: next(MILLISECONDS), mib: next(MIB) }
@@ -31,7 +31,7 @@ impl Limits {
         [self.milliseconds.to_string().into(), self.mib.to_string().into()]
     }
 
-    /// As it was told.
+    /// What the reading process was told.
     pub(crate) fn of_words(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let mut next = || words.next()?.to_str()?.parse::<u64>().ok();
         let (milliseconds, mib) = (next()?, next()?);
@@ -43,17 +43,17 @@ impl Limits {
         Duration::from_millis(self.milliseconds)
     }
 
-    /// Whole seconds of computing.
+    /// Whole seconds of computing, rounded up.
     pub(crate) fn seconds(self) -> u64 {
         self.milliseconds.div_ceil(1000)
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that may be used.
     pub(crate) fn memory(self) -> u64 {
         self.mib * 1024 * 1024
     }
 
-    /// The time in words.
+    /// The time in words, in both languages.
     pub(crate) fn time_said(self) -> (String, String) {
         match self.milliseconds {
             whole if whole % 1000 == 0 => {
@@ -63,7 +63,7 @@ impl Limits {
         }
     }
 
-    /// The memory in MiB.
+    /// The memory that may be used, in MiB.
     pub(crate) fn mib(self) -> u64 {
         self.mib
     }

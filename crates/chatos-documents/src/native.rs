@@ -33,7 +33,7 @@ impl Native {
         Self { pages: PAGES, bytes: BYTES, tokens: window / 2 }
     }
 
-    /// Nothing.
+    /// Nothing: every file goes as text.
     pub fn none() -> Self {
         Self { pages: 0, bytes: 0, tokens: 0 }
     }

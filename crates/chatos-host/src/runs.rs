@@ -89,8 +89,8 @@ impl RunDesk {
     /// Who reads the documents of messages.
     fn documents(&self, host: &Host) -> &Extractor {
         let own = || host.launches().then(|| crate::children::OWN_PROGRAM.into());
-        let limits = || host.environment().get(chatos_documents::LIMITS_VARIABLE);
-        self.documents.get_or_init(|| Extractor::new(host.spawning(), own()).within(limits()))
+        let limits = host.environment().get(chatos_documents::LIMITS_VARIABLE).unwrap_or_default();
+        self.documents.get_or_init(|| Extractor::new(host.spawning(), own(), limits))
     }
 
     fn app_runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, String>> {

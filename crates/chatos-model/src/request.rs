@@ -155,11 +155,11 @@ impl Message {
 pub struct Document {
     /// As the person's system has it.
     pub name: String,
-    /// Such as `application/pdf`.
+    /// Its media type, such as `application/pdf`.
     pub mime: String,
-    /// Base64.
+    /// The bytes of the file in Base64.
     pub data: String,
-    /// What it costs, estimated.
+    /// Tokens it takes, estimated.
     pub tokens: u64,
     /// What names it in the text of its message.
     pub label: String,

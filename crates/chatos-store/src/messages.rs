@@ -145,14 +145,12 @@ impl Store {
         limit: u32,
     ) -> Result<(Vec<MessageRow>, bool), StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq < ?2 AND left_with = ''
-                 ORDER BY seq DESC LIMIT ?3"
-            );
+            let earlier = "session_id = ?1 AND seq < ?2 AND left_with = ''";
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {earlier} ORDER BY seq DESC LIMIT ?3");
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement
-                .query_map((session, before.unwrap_or(i64::MAX), i64::from(limit) + 1), message_of)?;
-            let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
+            let page = (session, before.unwrap_or(i64::MAX), i64::from(limit) + 1);
+            let mut rows: Vec<MessageRow> =
+                statement.query_map(page, message_of)?.collect::<Result<_, _>>()?;
             let more = rows.len() > limit as usize;
             rows.truncate(limit as usize);
             rows.reverse();
@@ -164,10 +162,8 @@ impl Store {
     /// Messages after a place in the order, oldest first.
     pub fn messages_after(&self, session: &str, after: i64) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM messages WHERE session_id = ?1 AND seq > ?2 AND left_with = ''
-                 ORDER BY seq"
-            );
+            let later = "session_id = ?1 AND seq > ?2 AND left_with = ''";
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {later} ORDER BY seq");
             let mut statement = connection.prepare_cached(&sql)?;
             let rows = statement.query_map((session, after), message_of)?;
             let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
@@ -176,34 +172,22 @@ impl Store {
         })
     }
 
-    /// Messages that are not shown because another version of them, or of one before them, is; with the id of the
-    /// version each was left with, oldest first.
-    pub fn left_messages(&self, session: &str) -> Result<Vec<(String, MessageRow)>, StoreError> {
-        self.read(|connection| {
-            let sql = format!(
-                "SELECT {COLUMNS}, left_with FROM messages WHERE session_id = ?1 AND left_with <> '' ORDER BY seq"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map([session], |row| Ok((row.get("left_with")?, message_of(row)?)))?;
-            let mut rows: Vec<(String, MessageRow)> = rows.collect::<Result<_, _>>()?;
-            for (_, row) in &mut rows {
-                fill_one(connection, row)?;
-            }
-            Ok(rows)
-        })
+    /// Messages that are not shown because another version of them, or of one before them, is; oldest first.
+    pub fn left_messages(&self, session: &str) -> Result<Vec<MessageRow>, StoreError> {
+        self.messages_where("session_id = ?1 AND left_with <> ''", session)
     }
 
     /// The messages of a run, oldest first.
     pub fn messages_of_run(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+        self.messages_where("run_id = ?1", run)
+    }
+
+    fn messages_where(&self, what: &'static str, id: &str) -> Result<Vec<MessageRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!("SELECT {COLUMNS} FROM messages WHERE run_id = ?1 ORDER BY seq");
+            let sql = format!("SELECT {COLUMNS} FROM messages WHERE {what} ORDER BY seq");
             let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map([run], message_of)?;
-            let mut rows: Vec<MessageRow> = rows.collect::<Result<_, _>>()?;
-            for row in &mut rows {
-                fill_one(connection, row)?;
-            }
-            Ok(rows)
+            let rows: Vec<MessageRow> = statement.query_map([id], message_of)?.collect::<Result<_, _>>()?;
+            rows.into_iter().map(|mut row| fill_one(connection, &mut row).map(|()| row)).collect()
         })
     }
 

@@ -427,12 +427,12 @@ pub struct ChatFileQuery {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ChatFileTools {
-    /// Nothing of them.
+    /// Nothing of them is in it.
     #[serde(alias = "false")]
     None,
     /// That they were called, a line each.
     Short,
-    /// All of it.
+    /// Calls with their arguments, and results, as they are.
     #[default]
     #[serde(alias = "true")]
     Full,

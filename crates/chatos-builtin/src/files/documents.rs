@@ -27,7 +27,7 @@ pub(super) struct Document {
 
 impl Documents {
     pub(super) fn new(program: OsString) -> Self {
-        Self(Extractor::new(Spawning::default(), Some(program)))
+        Self(Extractor::new(Spawning::default(), Some(program), ""))
     }
 
     /// Whether a path has the name of a document.

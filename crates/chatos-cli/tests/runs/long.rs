@@ -109,8 +109,9 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
     assert!(summaries > 0, "nothing was summarised");
     assert!(refused <= 6, "{refused} requests were too long");
-    // A request begins with the one before, unless the context was made smaller in between.
-    assert!(broken <= smaller + 3 * refused, "{broken} new beginnings, {smaller} smaller contexts");
+    // A request begins with the one before, unless the context was made smaller in between. A kill may fall between
+    // that and its line in the record of events.
+    assert!(broken <= smaller + 3 * refused + kills, "{figures}");
     // Nothing is lost of what was said and answered: only requests are shorter.
     let said = messages(&host, &chat);
     let results: Vec<&Value> = said.iter().filter(|message| message["role"] == "tool").collect();

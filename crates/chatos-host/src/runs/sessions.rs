@@ -228,14 +228,13 @@ impl RunDesk {
         page.ok_or_else(|| no_session(session))
     }
 
-    /// What other versions of messages led to, each with the version it was left with.
-    pub async fn left_messages(&self, session: &str) -> Result<Vec<(String, MessageView)>, Fault> {
-        let wanted = session.to_owned();
-        self.work(move |store| {
-            let left = store.left_messages(&wanted)?.into_iter();
-            Ok(left.map(|(with, row)| (with, message_view(store, row))).collect())
-        })
-        .await
+    /// Other versions of messages and what followed them.
+    pub async fn left_messages(&self, session: &str) -> Result<Vec<MessageView>, Fault> {
+        let id = session.to_owned();
+        let view = move |store: &Store| {
+            Ok(store.left_messages(&id)?.into_iter().map(|row| message_view(store, row)).collect())
+        };
+        self.work(view).await
     }
 
     /// A file beside a message: its type and its bytes.

@@ -74,8 +74,8 @@ pub(super) async fn export(
 pub(super) struct Chat {
     pub(super) session: SessionView,
     pub(super) messages: Vec<MessageView>,
-    /// What other versions led to, each with the version it was left with.
-    left: Vec<(String, MessageView)>,
+    /// Other versions of messages and what followed them.
+    left: Vec<MessageView>,
     /// Pictures as `data:` addresses, by the ids of their files.
     pub(super) pictures: HashMap<String, String>,
 }
@@ -145,9 +145,8 @@ fn document(chat: Chat, wanted: &ChatFileQuery) -> Value {
         "messages": messages,
     });
     if wanted.branch == ChatFileBranch::All {
-        let left = left.into_iter().filter(|(_, message)| is_shown(message, wanted.tools));
-        let left = left.map(|(with, message)| json!({ "leftWith": with, "message": kept(message) }));
-        document["otherVersions"] = left.collect();
+        let left = left.into_iter().filter(|message| is_shown(message, wanted.tools));
+        document["otherVersions"] = json!(left.map(kept).collect::<Vec<MessageView>>());
     }
     document
 }
@@ -295,7 +294,7 @@ mod tests {
             message("assistant", "Done.", &json!({})),
         ];
         let messages = messages.into_iter().filter(|message| is_shown(message, query.tools)).collect();
-        let left = vec![("m".to_owned(), message("user", "said before: canary-secret-77", &json!({})))];
+        let left = vec![message("user", "said before: canary-secret-77", &json!({}))];
         let chat = Chat { session: session(), messages, left, pictures: HashMap::new() };
         made(chat, query, &redactor, lang).unwrap()
     }
@@ -340,8 +339,7 @@ mod tests {
         let all = ChatFileQuery { format: ChatFormat::Json, branch: ChatFileBranch::All, ..short };
         let made = file(&all, Lang::En);
         let value: Value = serde_json::from_str(&made.text).unwrap();
-        assert_eq!(value["otherVersions"][0]["leftWith"], "m");
-        assert_eq!(value["otherVersions"][0]["message"]["content"], "said before: [redacted:known]");
+        assert_eq!(value["otherVersions"][0]["content"], "said before: [redacted:known]");
     }
 
     #[test]

@@ -21,7 +21,7 @@ img { max-width: 100%; } table { border-collapse: collapse; } td, th { padding: 
 .center { text-align: center; } .right { text-align: right; }
 @media print { body { margin: 0; max-width: none; } article, pre { break-inside: avoid-page; } }";
 
-/// The whole page.
+/// The whole page, ready to be written to a file.
 pub(super) fn page(
     title: &str,
     chat: &Chat,
@@ -191,7 +191,7 @@ fn opened(tag: &Tag<'_>, column: Option<&Alignment>, head: bool) -> String {
 fn closed(tag: TagEnd, head: bool) -> String {
     match tag {
         TagEnd::Paragraph => "</p>\n".to_owned(),
-        TagEnd::Heading(level) => format!("</h{}>\n", (*level as usize + 1).min(6)),
+        TagEnd::Heading(level) => format!("</h{}>\n", (level as usize + 1).min(6)),
         TagEnd::BlockQuote(_) => "</blockquote>\n".to_owned(),
         TagEnd::CodeBlock => "</code></pre>\n".to_owned(),
         TagEnd::List(ordered) => if ordered { "</ol>\n" } else { "</ul>\n" }.to_owned(),

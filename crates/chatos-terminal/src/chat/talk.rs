@@ -169,8 +169,8 @@ impl<'a> Talk<'a> {
         Ok(sent.body)
     }
 
-    /// Says what a person should know about the documents of a message. It is sent already: what goes wrong here is
-    /// no failure.
+    /// Says what a person should know about the documents of a message. It is sent already, so that nothing that
+    /// goes wrong here is a failure of sending it.
     async fn say_notes(&self, message: &str) {
         let newest = crate::chats::messages(self.api(), self.output, &self.id, Some(NEWEST)).await;
         let newest = newest.unwrap_or_default().into_iter().find(|one| one.id == message);
