@@ -156,7 +156,7 @@ fn opened(tag: &Tag<'_>, column: Option<&Alignment>, head: bool) -> String {
     match tag {
         Tag::Paragraph => "<p>".to_owned(),
         // The title is the only first heading of the page.
-        Tag::Heading { level, .. } => format!("<h{}>", (level as usize + 1).min(6)),
+        Tag::Heading { level, .. } => format!("<h{}>", (*level as usize + 1).min(6)),
         Tag::BlockQuote(_) => "<blockquote>".to_owned(),
         Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => "<pre><code>".to_owned(),
         Tag::List(None) => "<ul>".to_owned(),
