@@ -52,7 +52,8 @@ fn developer(sandbox: &Sandbox) -> String {
 /// The gateway with the name under which it offers a tool.
 fn gateway(sandbox: &Sandbox, root: &str, tool: &str, lang: &str) -> (McpClient, String) {
     let agent = developer(sandbox);
-    let command = sandbox.command(&["gateway", "--agent", &agent, "--lang", lang, "--root", root]);
+    let command =
+        sandbox.command(&["gateway", "--agent", &agent, "--lang", lang, "--root", root, "--tools", "all"]);
     let (mut client, _) = McpClient::connect(command, McpEra::Legacy, json!({}));
     let listed = client.request("tools/list", json!({}));
     let names = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());

@@ -235,13 +235,18 @@ fn a_host_killed_in_the_middle_of_many_answers_leaves_each_answered_or_open() {
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let answers =
             lines.filter(|line| line["action"] == "response" && line["requestId"] == format!("many-{i}"));
-        assert_eq!(answers.count(), usize::from(one["state"] == "closed"), "{one}");
+        let answers: Vec<Value> = answers.collect();
+        assert_eq!(answers.len(), usize::from(one["state"] == "closed"), "{answers:#?}");
     }
-    // What is open can be answered like any other.
-    let select = json!({ "ids": left });
-    let seen = post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": "reject" })).json();
-    let order = json!({ "select": select, "action": "reject", "digest": seen["digest"] });
-    assert_eq!(post(&host, "prompts/bulk", &order).json()["done"].as_array().map(Vec::len), Some(left.len()));
+    // What is open can be answered like any other; on a busy machine the kill may come after the last of them.
+    if !left.is_empty() {
+        let select = json!({ "ids": left });
+        let seen =
+            post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": "reject" })).json();
+        let order = json!({ "select": select, "action": "reject", "digest": seen["digest"] });
+        let done = post(&host, "prompts/bulk", &order).json();
+        assert_eq!(done["done"].as_array().map(Vec::len), Some(left.len()));
+    }
     host.stop();
 }
 

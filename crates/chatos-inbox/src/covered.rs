@@ -2,13 +2,12 @@
 //! then lets us do exactly this (other-agents §4.8). It removes the second question about the same act, once; every
 //! difference is asked about as if nobody had agreed.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chatos_prompts::{Effect, effect};
-use chatos_tool::Trace;
-use serde_json::{Map, Value, json};
-
-use crate::inbox::Inbox;
+use serde_json::Value;
 
 /// Most acts that are covered at one moment.
 const MOST: usize = 1_000;
@@ -54,31 +53,32 @@ impl Covered {
     }
 }
 
-impl Inbox {
-    /// The call with this span does what a person agreed to; it may do that once without another question.
-    pub fn cover(&self, span: &str, what: Covered) {
-        let mut covered = self.covered();
-        if covered.len() < MOST {
-            covered.insert(span.to_owned(), what);
+/// The acts that are covered now, by the span of the call that does them.
+#[derive(Default)]
+pub(crate) struct Acts(Mutex<HashMap<String, Covered>>);
+
+impl Acts {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Covered>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn cover(&self, span: &str, what: Covered) {
+        let mut all = self.all();
+        if all.len() < MOST {
+            all.insert(span.to_owned(), what);
         }
     }
 
-    /// The call is over.
-    pub fn uncover(&self, span: &str) {
-        self.covered().remove(span);
+    pub(crate) fn uncover(&self, span: &str) {
+        self.all().remove(span);
     }
 
     /// Whether a person agreed to exactly this act of this call; it is used up then.
-    pub(crate) fn is_covered(&self, effect: &Effect, trace: &Trace) -> bool {
-        let Some(span) = trace.span_id.as_deref() else { return false };
-        let fits = self.covered().get(span).is_some_and(|covered| covered.is(effect));
+    pub(crate) fn take(&self, span: &str, effect: &Effect) -> bool {
+        let mut all = self.all();
+        let fits = all.get(span).is_some_and(|covered| covered.is(effect));
         if fits {
-            self.uncover(span);
-            let mut fields = Map::new();
-            fields.insert("decision".to_owned(), json!("covered"));
-            fields.insert("tool".to_owned(), effect.material.get("tool").cloned().unwrap_or(Value::Null));
-            fields.insert("runId".to_owned(), json!(trace.run_id));
-            self.parts().audit.note("approval_covers", fields);
+            all.remove(span);
         }
         fits
     }
@@ -87,6 +87,7 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use chatos_prompts::Object;
+    use serde_json::json;
 
     use super::*;
 

@@ -1,9 +1,8 @@
 //! The inbox of one host: opened at the first use, because most commands never look at it.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use chatos_events::{Events, Lifetime};
 use chatos_paths::StateDir;
@@ -13,7 +12,7 @@ use chatos_store::{Audit, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use tokio::sync::broadcast;
 
-use crate::covered::Covered;
+use crate::covered::{Acts, Covered};
 use crate::questions::Questions;
 use crate::records::{StoreRecords, signer};
 
@@ -40,7 +39,7 @@ pub(crate) struct Inner {
     /// A person sits before the command that opened this state and is shown its questions.
     attended: AtomicBool,
     /// Acts a person agreed to as another program announced them, by the span of the call.
-    covered: Mutex<HashMap<String, Covered>>,
+    covered: Acts,
 }
 
 impl Inbox {
@@ -50,7 +49,7 @@ impl Inbox {
             parts,
             questions: OnceLock::new(),
             attended: AtomicBool::new(false),
-            covered: Mutex::default(),
+            covered: Acts::default(),
         }))
     }
 
@@ -58,8 +57,19 @@ impl Inbox {
         &self.0.parts
     }
 
-    pub(crate) fn covered(&self) -> MutexGuard<'_, HashMap<String, Covered>> {
-        self.0.covered.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The call with this span does what a person agreed to; it may do that once without another question.
+    pub fn cover(&self, span: &str, what: Covered) {
+        self.0.covered.cover(span, what);
+    }
+
+    /// The call is over.
+    pub fn uncover(&self, span: &str) {
+        self.0.covered.uncover(span);
+    }
+
+    /// What a person agreed to elsewhere.
+    pub(crate) fn covered(&self) -> &Acts {
+        &self.0.covered
     }
 
     /// The queue. Opens it at the first use, which reads the end of the log; may block.

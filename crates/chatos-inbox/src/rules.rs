@@ -233,6 +233,19 @@ impl Inbox {
         Ok(done)
     }
 
+    /// Whether a person agreed to exactly this act of this call when another program announced it.
+    fn is_covered(&self, effect: &Effect, trace: &Trace) -> bool {
+        let covered = trace.span_id.as_deref().is_some_and(|span| self.covered().take(span, effect));
+        if covered {
+            let mut fields = Map::new();
+            fields.insert("decision".to_owned(), json!("covered"));
+            fields.insert("tool".to_owned(), effect.material.get("tool").cloned().unwrap_or(Value::Null));
+            fields.insert("runId".to_owned(), json!(trace.run_id));
+            self.parts().audit.note("approval_covers", fields);
+        }
+        covered
+    }
+
     /// inbox §1.5: from elsewhere nothing of high risk is approved, and from a desktop notification nothing at all.
     fn check_link(&self, id: &str, reply: &PromptReply, surface: Surface) -> Result<(), Fault> {
         let elsewhere = matches!(surface, Surface::Desktop | Surface::Ntfy | Surface::Telegram);

@@ -201,11 +201,27 @@ fn serve(
         let nothing = Script::Refuse { status: 404, headers: Vec::new(), body: json!({}) };
         return answer(&mut out, Shape::Chat, nothing, None, 0);
     }
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let request: Value =
+        serde_json::from_str(&without_environment(&String::from_utf8_lossy(&body))).unwrap_or_default();
     asked.fetch_add(1, Ordering::Relaxed);
     let script = decide(&request);
     kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
     answer(&mut out, Shape::of(&path), script, None, 10)
+}
+
+/// What ChatOS says about date, folder and branch stands before the words of the person and is another one every day:
+/// scripts and comparisons see the words alone.
+fn without_environment(body: &str) -> String {
+    const ENDS: &str = "[end of environment]\\n\\n";
+    let mut rest = body;
+    let mut out = String::with_capacity(body.len());
+    while let Some(at) = rest.find("[environment] ") {
+        let Some(end) = rest[at..].find(ENDS) else { break };
+        out.push_str(&rest[..at]);
+        rest = &rest[at + end + ENDS.len()..];
+    }
+    out.push_str(rest);
+    out
 }
 
 fn answer(

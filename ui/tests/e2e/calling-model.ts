@@ -4,6 +4,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Host } from './host';
+import { withoutEnvironment } from './model-server';
 
 interface Asked {
   messages: { role: string; content?: unknown }[];
@@ -32,7 +33,7 @@ export class CallingModel {
           response.writeHead(404).end();
           return;
         }
-        const body = JSON.parse(Buffer.concat(parts).toString()) as Asked;
+        const body = JSON.parse(withoutEnvironment(Buffer.concat(parts).toString())) as Asked;
         model.asked.push(body);
         const name = body.tools?.map((offered) => offered.function.name).find((offered) => offered.endsWith(tool));
         // Pictures of a result follow it in a message of their own.

@@ -33,6 +33,11 @@ export function lastOf(body: Body): { role: string; text: string } {
   return { role: last?.role ?? '', text: parts };
 }
 
+/** A request without what ChatOS says about date, folder and branch before the words of the person. */
+export function withoutEnvironment(body: string): string {
+  return body.replaceAll(/\[environment\] .*?\[end of environment\]\\n\\n/g, '');
+}
+
 /** The name under which a tool is offered. */
 export function offered(body: Body, tool: string): string | undefined {
   return body.tools?.map(({ function: { name } }) => name).find((name) => name === tool || name.endsWith(`_${tool}`));
@@ -57,7 +62,7 @@ export class ModelServer {
       const parts: Buffer[] = [];
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
-        const sent = Buffer.concat(parts).toString();
+        const sent = withoutEnvironment(Buffer.concat(parts).toString());
         const given = request.headers.authorization?.replace(/^Bearer /, '');
         made.requests.push({ path: request.url ?? '', key: given, body: sent === '' ? {} : (JSON.parse(sent) as Body) });
         if (key !== '' && given !== key) {

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { violations } from './axe';
-import { signIn, test } from './fixtures';
+import { test } from './fixtures';
 import { Host } from './host';
 import { RESULTS } from './programs';
 
@@ -68,7 +68,10 @@ describe('sign-in', () => {
   test('signing out ends the session here and on the host', async ({ host, open }) => {
     // What the page measured a second after it came may be told while it signs out; nobody needs it then.
     const page = await open({ at: '#/settings/appearance', expectConsole: /401.*apps\/confinement/ });
-    const token = await page.evaluate(() => sessionStorage.getItem('chatos.token'));
+    const asking = page.waitForRequest((request) => request.headers()['authorization'] !== undefined);
+    await page.evaluate(() => (location.hash = '#/settings/host'));
+    const token = (await asking).headers()['authorization']?.replace('Bearer ', '');
+    await page.evaluate(() => (location.hash = '#/settings/appearance'));
     const status = async () =>
       (await fetch(new URL('/api/v1/status', host.url), { headers: { Authorization: `Bearer ${token}` } })).status;
     expect(await status()).toBe(200);
@@ -205,7 +208,7 @@ test('the language can be changed on the page and is kept', async ({ open }) => 
   await page.getByRole('heading', { level: 1, name: '设置' }).waitFor();
 });
 
-test('a lost host is announced, and a new link brings the page back where it was', async ({ open }) => {
+test('a lost host is announced, and the next one brings the page back where it was', async ({ open }) => {
   const first = await Host.start();
   const page = await open({ host: first, at: '#/settings/host', expectConsole: /401|ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|WebSocket/ });
   await settled(page, 'Settings');
@@ -215,9 +218,8 @@ test('a lost host is announced, and a new link brings the page back where it was
 
   const again = await Host.start({ home: first.home, port });
   try {
-    // The tokens of the first process are worth nothing to the second (security T1).
-    await page.locator('[data-sign-in-again]').waitFor();
-    await signIn(page, again);
+    // The tokens of the first process are worth nothing to the second (security T1); the browser gets one itself.
+    await page.locator('[data-banner="connection"]').waitFor({ state: 'detached' });
     await page.getByText('SQLite').waitFor();
     expect(page.url()).toContain('#/settings/host');
     await page.waitForFunction(() => document.querySelector('[data-connection="open"]') !== null);

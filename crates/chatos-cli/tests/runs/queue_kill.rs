@@ -92,7 +92,7 @@ impl Scene<'_> {
                 Waiting::Client(Box::new(client))
             }
             Asker::Gateway => {
-                let args = ["gateway", "--agent", "writer", "--root", &self.root];
+                let args = ["gateway", "--agent", "writer", "--root", &self.root, "--tools", "all"];
                 let (mut client, _) =
                     McpClient::connect(self.sandbox().command(&args), McpEra::Legacy, json!({}));
                 let listed = client.request("tools/list", json!({}));

@@ -238,9 +238,6 @@ pub(crate) fn last(request: &Value) -> (String, String) {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
         _ => String::new(),
     };
-    // What ChatOS says about date and folder stands before the words of the person.
-    let said = text.split_once("[end of environment]\n\n").filter(|_| text.starts_with("[environment]"));
-    let text = said.map_or(text.as_str(), |(_, words)| words).to_owned();
     (message["role"].as_str().unwrap_or_default().to_owned(), text)
 }
 

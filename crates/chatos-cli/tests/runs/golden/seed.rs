@@ -166,7 +166,7 @@ impl Seeded {
             "sessions/search" => vec![format!("{plain}?q=counted")],
             "sessions/{id}/events" => vec![format!("{}?since=1&waitMs=0", of(chat))],
             "sessions/{id}/export" => vec![format!("{}?format=json", of(chat))],
-            "sessions/{id}" | "sessions/{id}/messages" => vec![of(chat)],
+            "sessions/{id}" | "sessions/{id}/messages" | "acp/sessions/{id}" => vec![of(chat)],
             "tasks/{id}" => vec![of(&self.task)],
             "changes/{id}" => vec![of(&self.change)],
             "tools" => vec![plain.to_owned(), format!("{plain}?agent={}", self.stand.agent)],
