@@ -235,7 +235,9 @@ fn a_host_killed_in_the_middle_of_many_answers_leaves_each_answered_or_open() {
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let answers =
             lines.filter(|line| line["action"] == "response" && line["requestId"] == format!("many-{i}"));
-        let answers: Vec<Value> = answers.collect();
+        // A host that was killed may write a line again that it is not sure of: the same, with the same signature.
+        let mut answers: Vec<Value> = answers.collect();
+        answers.dedup();
         assert_eq!(answers.len(), usize::from(one["state"] == "closed"), "{answers:#?}");
     }
     // What is open can be answered like any other; on a busy machine the kill may come after the last of them.

@@ -245,7 +245,10 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
                 && line["prompt"].to_string().contains(key)
                 && !title.starts_with("Did ")
         });
-        assert_eq!(asked.count(), 1, "{key}: asked once");
+        // The same line may be there again: a killed host writes what it is not sure of.
+        let asked: std::collections::BTreeSet<String> =
+            asked.map(|line| line["requestId"].to_string()).collect();
+        assert_eq!(asked.len(), 1, "{key}: asked once");
         assert_eq!(done, 1, "{key}: an approved call is made: {item}");
     }
     host.stop();
