@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFinished } from 'vitest';
-import { signIn, test } from './fixtures';
+import { test } from './fixtures';
 import { lastOf, ModelServer } from './model-server';
 import { keep } from './pictures';
 
@@ -121,12 +121,9 @@ describe.each(['en', 'zh'] as const)('a day of work (%s)', (language) => {
     await page.locator('[data-banner="connection"]').waitFor();
     await picture('04-host-gone');
     const host = await ownHost({ env, home: first.home, port: first.ready.port });
-    await page.locator('[data-sign-in-again]').waitFor();
-    await picture('05-sign-in-again');
-    const tab = await page.context().newPage();
-    await signIn(tab, host);
-    await tab.close();
-    await page.locator('[data-sign-in-again]').waitFor({ state: 'detached' });
+    // The browser is signed in, so the page is back by itself.
+    await page.locator('[data-banner="connection"]').waitFor({ state: 'detached' });
+    await picture('05-host-back');
     const interrupted = page.locator('[data-interrupted]');
     await interrupted.waitFor();
     await picture('06-interrupted');

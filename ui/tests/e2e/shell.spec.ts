@@ -67,7 +67,7 @@ describe('sign-in', () => {
 
   test('signing out ends the session here and on the host', async ({ host, open }) => {
     // What the page measured a second after it came may be told while it signs out; nobody needs it then.
-    const page = await open({ at: '#/settings/appearance', expectConsole: /401.*apps\/confinement/ });
+    const page = await open({ at: '#/settings/appearance', expectConsole: /401/ });
     const asking = page.waitForRequest((request) => request.headers()['authorization'] !== undefined);
     await page.evaluate(() => (location.hash = '#/settings/host'));
     const token = (await asking).headers()['authorization']?.replace('Bearer ', '');
@@ -75,7 +75,7 @@ describe('sign-in', () => {
     const status = async () =>
       (await fetch(new URL('/api/v1/status', host.url), { headers: { Authorization: `Bearer ${token}` } })).status;
     expect(await status()).toBe(200);
-    await page.getByRole('button', { name: 'Sign out of this tab' }).click();
+    await page.getByRole('button', { name: 'Sign out of this browser' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
