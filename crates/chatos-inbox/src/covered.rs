@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chatos_prompts::{Effect, effect};
-use serde_json::Value;
 
 /// Most acts that are covered at one moment.
 const MOST: usize = 1_000;
@@ -87,7 +86,7 @@ impl Acts {
 #[cfg(test)]
 mod tests {
     use chatos_prompts::Object;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
