@@ -23,4 +23,4 @@ addEventListener('unhandledrejection', (event) => {
 
 const target = document.getElementById('app');
 if (!target) throw new Error('index.html has no #app element');
-mount(App, { target });
+void i18n.begin().then(() => mount(App, { target }));

@@ -113,8 +113,8 @@ describe('what comes with ChatOS', () => {
     expect(known.sort()).toEqual(Object.keys(SHIPPED.en.apps).sort());
   });
 
-  test('follows the language; what a person added or changed keeps its own words', () => {
-    i18n.choose('zh');
+  test('follows the language; what a person added or changed keeps its own words', async () => {
+    await i18n.choose('zh');
     const profile = { id: 'lc_developer', name: 'Developer', description: 'x', locked: true } as Parameters<typeof shippedProfile>[0];
     expect(shippedProfile(profile)).toMatchObject({ id: 'lc_developer', name: '开发者' });
     expect(shippedProfile({ ...profile, locked: false })).toMatchObject({ name: 'Developer' });
@@ -123,7 +123,7 @@ describe('what comes with ChatOS', () => {
     expect(shippedServer({ ...server, source: 'builtin' }).description).toBe('读取和搜索项目文件夹中的文件');
     const plugin = { id: 'com.chatos.notes', name: 'Notes', source: 'user', apps: [] } as unknown as Parameters<typeof shippedPlugin>[0];
     expect(shippedPlugin(plugin)).toBe(plugin);
-    i18n.choose('en');
+    await i18n.choose('en');
     expect(shippedPlugin({ ...plugin, source: 'builtin' }).description).toBe(SHIPPED.en.plugins['com.chatos.notes']?.description);
   });
 });
@@ -145,34 +145,34 @@ describe('languageOf', () => {
 describe('formats', () => {
   const now = Date.UTC(2026, 0, 11, 12, 0, 0);
 
-  test('durations name the two largest units', () => {
-    i18n.choose('en');
+  test('durations name the two largest units', async () => {
+    await i18n.choose('en');
     expect(i18n.duration(0)).toBe('0 s');
     expect(i18n.duration(59_999)).toBe('59 s');
     expect(i18n.duration(3_600_000)).toBe('1 h');
     expect(i18n.duration(90_061_000)).toBe('1 d 1 h');
-    i18n.choose('zh');
+    await i18n.choose('zh');
     expect(i18n.duration(150_000)).toBe('2 分 30 秒');
   });
 
-  test('relative times', () => {
-    i18n.choose('en');
+  test('relative times', async () => {
+    await i18n.choose('en');
     expect(i18n.relative(now - 1_000, now)).toBe('just now');
     expect(i18n.relative(now - 180_000, now)).toBe('3 minutes ago');
     expect(i18n.relative(now + 7_200_000, now)).toBe('in 2 hours');
-    i18n.choose('zh');
+    await i18n.choose('zh');
     expect(i18n.relative(now - 180_000, now)).toBe('3分钟前');
   });
 
-  test('bytes', () => {
-    i18n.choose('en');
+  test('bytes', async () => {
+    await i18n.choose('en');
     expect(i18n.bytes(512)).toBe('512 B');
     expect(i18n.bytes(2 * 1024 * 1024)).toBe('2 MiB');
     expect(i18n.bytes(1_600_000)).toBe('1.5 MiB');
   });
 
-  test('the choice is kept and followed', () => {
-    i18n.choose('zh');
+  test('the choice is kept and followed', async () => {
+    await i18n.choose('zh');
     expect(localStorage.getItem('chatos.language')).toBe('zh');
     expect(i18n.t.nav.settings).toBe('设置');
     expect(i18n.pick({ zh: '', en: 'fallback' })).toBe('fallback');

@@ -1,14 +1,17 @@
 // The language of the page. `i18n.t` is the dictionary of the chosen language; components that read
 // it follow a change at once. Both dictionaries have one type, so a missing text does not compile.
+// English comes with the page; Chinese is loaded where it is chosen, before anything is shown.
 
 import { en } from './en';
-import { zh } from './zh';
 
 export type Dictionary = typeof en;
 export type Language = 'zh' | 'en';
 
 const STORAGE_KEY = 'chatos.language';
-const DICTIONARIES: Record<Language, Dictionary> = { en, zh };
+const LOADERS: Record<Language, () => Promise<Dictionary>> = {
+  en: () => Promise.resolve(en),
+  zh: async () => (await import('./zh')).zh,
+};
 
 /** The language a browser asks for: Chinese in any form is zh, everything else is en. */
 export function languageOf(tags: readonly string[]): Language {
@@ -32,13 +35,28 @@ function once<T>(key: string, make: () => T): T {
 
 class I18n {
   language: Language = $state(stored() ?? languageOf(navigator.languages));
-  readonly t: Dictionary = $derived(DICTIONARIES[this.language]);
+  t: Dictionary = $state.raw(en);
+  #wanted: Language = this.language;
   /** The tag for Intl and for `<html lang>`. */
   readonly tag: string = $derived(this.language === 'zh' ? 'zh-CN' : 'en');
 
-  choose(language: Language): void {
-    this.language = language;
+  /** Brings the words of the language, before the page is shown; where they cannot be had, the page is English. */
+  async begin(): Promise<void> {
+    await this.#show(this.language).catch(() => this.#show('en'));
+  }
+
+  async choose(language: Language): Promise<void> {
     localStorage.setItem(STORAGE_KEY, language);
+    await this.#show(language);
+  }
+
+  /** Of two choices in a row the later one stays, whichever was loaded first. */
+  async #show(language: Language): Promise<void> {
+    this.#wanted = language;
+    const dictionary = await LOADERS[language]();
+    if (this.#wanted !== language) return;
+    this.language = language;
+    this.t = dictionary;
   }
 
   /** Picks a text the host sent in both languages; an empty one falls back to the other. */

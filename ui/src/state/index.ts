@@ -198,8 +198,8 @@ export function endSession(): void {
 }
 
 /** Texts from the host come in the page's language, so a change of language reads them again. */
-export function chooseLanguage(language: 'zh' | 'en'): void {
-  i18n.choose(language);
+export async function chooseLanguage(language: 'zh' | 'en'): Promise<void> {
+  await i18n.choose(language);
   if (session.status === 'signedIn') {
     void loadStatus();
     void refreshAll();

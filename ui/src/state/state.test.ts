@@ -203,8 +203,8 @@ test('a call in the moment a load ends is served', async () => {
 });
 
 describe('words for errors', () => {
-  test("the host's own words win; ours stand in where it gave none", () => {
-    i18n.choose('zh');
+  test("the host's own words win; ours stand in where it gave none", async () => {
+    await i18n.choose('zh');
     expect(words(new ApiError(409, 'conflict', '已被占用', '稍后再试'))).toEqual({ message: '已被占用', hint: '稍后再试' });
     expect(words(ApiError.page('page_unreachable', 'Failed to fetch')).message).toBe('无法连接 ChatOS。');
     expect(words(new ApiError(403, 'permission_denied', 'HTTP 403')).message).toBe('没有权限。');

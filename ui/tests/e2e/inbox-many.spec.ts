@@ -65,7 +65,7 @@ test('a command is written anew before it is approved, and that one runs', async
   const host = await ownHost();
   await host.api('PUT', 'settings/shellConfirm', { value: 'always' });
   const page = await open({ host, at: '#/queue' });
-  const first = call(host, 'shell_tasks/run_shell_command', { command: 'echo wrong words' });
+  const first = call(host, 'shell_tasks/run_shell_command', { command: 'touch wrong.txt' });
   const id = await question(host);
   await openPrompt(page, id);
   await page.locator(`article[data-open="${id}"] [data-act="edit"]:not(:disabled)`).waitFor();
@@ -73,12 +73,12 @@ test('a command is written anew before it is approved, and that one runs', async
   await page.keyboard.press('e');
   const sheet = page.getByRole('dialog', { name: 'Edit the command, then approve' });
   const field = sheet.locator('[data-edit]');
-  await expect.poll(() => field.inputValue()).toBe('echo wrong words');
+  await expect.poll(() => field.inputValue()).toBe('touch wrong.txt');
   await field.fill('  ');
   await sheet.getByRole('button', { name: 'Approve this' }).click();
   await sheet.getByText('Write a command.').waitFor();
   expect((await lookUp(host, id)).state).toBe('pending');
-  await field.fill('echo right words');
+  await field.fill('touch right.txt');
   expect(await violations(page)).toEqual([]);
   await keep(page, 'edit');
   await sheet.getByRole('button', { name: 'Approve this' }).click();
@@ -92,8 +92,8 @@ test('a command is written anew before it is approved, and that one runs', async
     await host.api('POST', `prompts/${next}/response`, { response: { status: 'ok' }, shown });
   }
   const said = (await first).content[0]?.text ?? '';
-  expect(said).toMatch(/^The person changed the call to: echo right words/);
-  expect(said).toContain('$ echo right words |');
+  expect(said).toMatch(/^The person changed the call to: touch right.txt/);
+  expect(said).toContain('$ touch right.txt |');
   expect(said).not.toContain('wrong');
   await openPrompt(page, id, 'history');
   await page.getByText('You changed it to').waitFor();

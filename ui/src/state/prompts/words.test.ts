@@ -11,10 +11,10 @@ test.each([
   ['file_change_confirm', { status: 'timeout', by: 'host:timeout' }, 'Timed out', '已超时'],
   ['kv', { status: 'canceled', by: 'person:ui' }, 'Canceled', '已取消'],
   ['kv', { status: 'canceled', by: 'person:ui', declined: true }, 'Declined', '已拒绝'],
-])('the outcome of %s with %j is “%s”', (kind, answer, en, zh) => {
+])('the outcome of %s with %j is “%s”', async (kind, answer, en, zh) => {
   const said = (): string => outcomeOf({ kind } as PromptItem, answer as Answer);
-  i18n.choose('en');
+  await i18n.choose('en');
   expect(said()).toBe(en);
-  i18n.choose('zh');
+  await i18n.choose('zh');
   expect(said()).toBe(zh);
 });
