@@ -45,7 +45,7 @@ pub(crate) fn run(
             let api = connect(global, &environment)?;
             block_on(async {
                 survive_file_limits();
-                match action {
+                let done = match action {
                     Plugin::List { problems, source } => show::list(&api, output, problems, source).await,
                     Plugin::Show { id } => show::one(&api, output, &id).await,
                     Plugin::Log { id, limit } => backend::log(&api, output, &id, limit).await,
@@ -62,7 +62,10 @@ pub(crate) fn run(
                     }
                     Plugin::Untrust { id } => trust::untrust(&api, output, &id).await,
                     Plugin::Init(_) | Plugin::Validate { .. } | Plugin::Pack { .. } => Ok(ExitCode::SUCCESS),
-                }
+                };
+                // Where a removed plugin was signed in is still being told.
+                api.finish().await;
+                done
             })
         }
     };

@@ -130,8 +130,6 @@ pub(super) async fn remove(
             ));
         }
     }
-    // Where it was signed in is still being told.
-    api.finish().await;
     Ok(ExitCode::SUCCESS)
 }
 
