@@ -31,13 +31,13 @@ pub static ALL: [BuiltIn; 20] = [
     command("/chats", ["", ""], ["List your newest chats", "列出最近的对话"]),
     command(
         "/agent",
-        ["AGENT", "智能体"],
-        ["Switch the agent from the next message on", "从下一条消息起切换智能体"],
+        ["[AGENT]", "[智能体]"],
+        ["List agents, or switch to one from the next message on", "列出智能体，或从下一条消息起切换"],
     ),
     command(
         "/model",
-        ["MODEL", "模型"],
-        ["Switch the model from the next message on", "从下一条消息起切换模型"],
+        ["[MODEL]", "[模型]"],
+        ["List models, or switch to one from the next message on", "列出模型，或从下一条消息起切换"],
     ),
     command(
         "/options",

@@ -91,7 +91,8 @@ impl<'a> Names<'a> {
         }
     }
 
-    async fn items(self, path: &str) -> Result<Vec<Value>, Fault> {
+    /// Everything of a list, such as `/api/v1/models`.
+    pub async fn items(self, path: &str) -> Result<Vec<Value>, Fault> {
         let list = self.api.get_json(path, self.lang).await?;
         Ok(list["items"].as_array().cloned().unwrap_or_default())
     }

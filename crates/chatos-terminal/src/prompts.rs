@@ -41,7 +41,7 @@ pub async fn answer_here(desk: &Desk, output: &Output, id: &str) -> Result<bool,
         }
     };
     match form::ask(desk, output, id, item, None, None).await? {
-        form::Outcome::Sent(done) => answer::told(output, id, &done),
+        form::Outcome::Sent(done) => answer::told(output, &done),
         form::Outcome::Closed => {}
         form::Outcome::Left => return Ok(false),
     }
@@ -76,7 +76,7 @@ pub fn run(
                 if output.json {
                     output.json_line(&item);
                 } else {
-                    show::item(output, &item, show::Diff::Whole);
+                    show::item(output, &item, show::Part::Whole);
                 }
                 Ok(ExitCode::SUCCESS)
             }

@@ -84,7 +84,7 @@ test('side by side: removed and added lines stand beside each other', () => {
   expect(text).toEqual(['hunk', 'a|A', 'b|∅', 'c|c']);
 });
 
-test('binary content is recognised', () => {
+test('binary content is recognized', () => {
   expect(isBinaryPatch('Binary files a/x.png and b/x.png differ\n')).toBe(true);
   expect(isBinaryPatch('diff\nGIT binary patch\nliteral 3')).toBe(true);
   expect(isBinaryPatch('a\u0000b')).toBe(true);

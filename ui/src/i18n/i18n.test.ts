@@ -87,7 +87,7 @@ describe('dictionaries', () => {
     expect(left).toEqual([]);
   });
 
-  test('the forbidden is recognised', () => {
+  test('the forbidden is recognized', () => {
     expect(PHRASE.test('请 try again 一次')).toBe(true);
     expect(PHRASE.test('用 `chatos serve` 启动 MCP 服务器')).toBe(false);
     expect(RETIRED.test('运行一个子代理')).toBe(true);

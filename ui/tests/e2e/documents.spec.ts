@@ -66,7 +66,7 @@ describe.each(['en', 'zh'] as const)('documents (%s)', (language) => {
     await second.getByText(w.scanned).waitFor();
     await expect.poll(() => page.locator('[data-row="assistant"]').count()).toBe(2);
     await keep(page, `documents-${language}-3-sent`);
-    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('[file locked.pdf: ');
+    await expect.poll(() => JSON.stringify(server.requests.at(-1)?.body.messages)).toContain('[file locked.pdf: ');
 
     // Deleted after a question that says how much goes.
     await second.hover();

@@ -124,6 +124,7 @@ test('older messages keep their buttons, editing leaves the draft alone, and the
     await page.locator('[data-row="user"]').getByText('Message 2, better').waitFor();
     expect(await composer.inputValue()).toBe('half a thought');
 
+    await page.locator('[data-row="assistant"]').first().waitFor();
     const edges = await page.evaluate(() => {
       const across = (selector: string) => {
         const box = document.querySelector(selector)?.getBoundingClientRect();

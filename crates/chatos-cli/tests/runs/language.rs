@@ -242,7 +242,7 @@ fn a_summary_is_asked_for_in_the_language_of_the_prompts() {
         until(&host, &send(&host, &chat, "four"), &["done"]);
         let block = model.requests().last().unwrap()["messages"].to_string();
         assert!(
-            block.contains(if zh { "本对话的开头已被总结" } else { "was summarised to save room" }),
+            block.contains(if zh { "本对话的开头已被总结" } else { "was summarized to save room" }),
             "{block}"
         );
         host.stop();

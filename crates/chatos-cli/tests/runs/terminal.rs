@@ -63,7 +63,8 @@ fn commands_do_what_help_says() {
     let asked = stand.model.requests().last().unwrap()["messages"].to_string();
     assert!(asked.contains("a note.txt") && asked.contains("noted"), "{asked}");
     terminal.enter("/attach nothing-here").expect("cannot read nothing-here");
-    terminal.enter("/agent").expect("use `/agent AGENT`");
+    terminal.enter("/agent").expect("* ").expect("> ");
+    terminal.enter("/model").expect("* ").expect("Demo").expect("> ");
     terminal.enter("/agent nobody").expect("there is no agent `nobody`");
     terminal.enter("/model scrip").expect("> ");
     terminal.enter("/retry").expect("you said").expect("> ");

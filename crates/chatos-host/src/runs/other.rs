@@ -45,7 +45,7 @@ impl Work {
         match self {
             Self::Model(turn) => turn.compact_now(wish).await,
             Self::Other(turn) => Err(not_for_acp(Text::new(
-                format!("{} keeps its own context; ChatOS cannot summarise it", turn.agent),
+                format!("{} keeps its own context; ChatOS cannot summarize it", turn.agent),
                 format!("{} 自行管理上下文，ChatOS 无法总结", turn.agent),
             ))),
         }

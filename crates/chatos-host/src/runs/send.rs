@@ -317,7 +317,7 @@ impl RunDesk {
         }
         Err(Fault::new(
             ErrorCode::Conflict,
-            Text::fixed("there is nothing to summarise yet", "还没有可以总结的内容"),
+            Text::fixed("there is nothing to summarize yet", "还没有可以总结的内容"),
         )
         .code("nothing_to_compact"))
     }

@@ -131,6 +131,6 @@ mod tests {
         let words: Vec<&str> = ALL.iter().map(|command| command.word).collect();
         let known: Vec<&str> = NAMES.iter().map(|(word, _)| *word).collect();
         assert_eq!(words, known);
-        assert_eq!(lacks(Name::Agent).message.en, "use `/agent AGENT`");
+        assert_eq!(lacks(Name::Attach).message.en, "use `/attach FILE…`");
     }
 }

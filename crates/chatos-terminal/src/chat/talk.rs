@@ -277,20 +277,28 @@ impl<'a> Talk<'a> {
         known.into_iter().find(|folder| !folder.is_empty()).unwrap_or_default().to_owned()
     }
 
+    /// The model that answers here: the chat's, the agent's or the default one.
+    pub(super) async fn model(&self, session: &SessionView, agent: &Value) -> Result<Option<Value>, Fault> {
+        let models = self.names().items("/api/v1/models").await?;
+        let wanted = session.model_id.as_deref().or(agent["modelId"].as_str());
+        Ok(models.into_iter().find(|model| match wanted {
+            Some(id) => model["id"] == id || model["name"] == id,
+            None => model["isDefault"] == true,
+        }))
+    }
+
+    pub(super) async fn agent(&self, session: &SessionView) -> Result<Value, Fault> {
+        self.api.get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), self.lang()).await
+    }
+
     /// `agent · model · folder · ctx 41% · $0.12`.
     pub(super) async fn status(&self) -> Result<String, Fault> {
         let session = self.session().await?;
-        let lang = self.lang();
-        let agent = self.api.get_json(&format!("/api/v1/agents/{}", encode(&session.agent_id)), lang).await?;
-        let models = self.api.get_json("/api/v1/models", lang).await?;
-        let wanted = session.model_id.as_deref().or(agent["modelId"].as_str());
-        let model = models["items"].as_array().into_iter().flatten().find(|model| match wanted {
-            Some(id) => model["id"] == id || model["name"] == id,
-            None => model["isDefault"] == true,
-        });
+        let agent = self.agent(&session).await?;
+        let model = self.model(&session, &agent).await?;
         let of = |value: &Value| visible(value["name"].as_str().unwrap_or_default());
         let mut parts = vec![of(&agent)];
-        parts.extend(model.map(of));
+        parts.extend(model.as_ref().map(of));
         parts.push(short(&visible(&self.folder(&session, &agent))));
         parts.extend(self.context.map(|share| format!("ctx {share}%")));
         for used in session.usage.iter().flatten() {

@@ -52,7 +52,7 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
     if output.json {
         output.json_line(&done);
     } else {
-        told(output, &id, &done);
+        told(output, &done);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,7 +75,7 @@ async fn interactive(
     input::heed_interrupts(false);
     match form::ask(desk, output, id, item, flags.shown.as_deref(), flags.remark.as_deref()).await? {
         Outcome::Sent(done) => {
-            told(output, id, &done);
+            told(output, &done);
             Ok(ExitCode::SUCCESS)
         }
         Outcome::Left => {
@@ -86,8 +86,8 @@ async fn interactive(
     }
 }
 
-pub(super) fn told(output: &Output, id: &str, done: &Value) {
-    output.say(&Text::new(format!("Answered {id}."), format!("已回答 {id}。")));
+pub(super) fn told(output: &Output, done: &Value) {
+    output.say(&Text::fixed("Answered.", "已回答。"));
     if done["mirrored"] == json!(false) {
         output.say(&Text::fixed(
             "The answer is recorded; the prompt log cannot be written right now and follows later.",

@@ -44,10 +44,10 @@ pub(super) async fn ask(
     }
     loop {
         if item["state"] != "pending" {
-            show::item(output, &item, show::Diff::Whole);
+            show::item(output, &item, show::Part::Whole);
             return Ok(Outcome::Closed);
         }
-        show::item(output, &item, show::Diff::None);
+        show::item(output, &item, show::Part::Head);
         if let Some(text) = desk.whole(id, &item, output.lang).await? {
             // The pager of a change shows all of it; other questions have it above them.
             if item["kind"] == "file_change_confirm" {

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::output::{Output, Paint, pad, visible};
 
-/// How much of a diff is printed.
+/// How much of a question is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Diff {
+pub(super) enum Part {
     Whole,
-    /// Left to the pager of the form.
-    None,
+    /// What stands above a form: the form itself lists what there is to choose, to fill in and to change.
+    Head,
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
@@ -158,7 +158,7 @@ fn one_line(value: &str, most: usize) -> String {
 }
 
 /// The whole question.
-pub(super) fn item(output: &Output, item: &Value, diff: Diff) {
+pub(super) fn item(output: &Output, item: &Value, part: Part) {
     let prompt = &item["prompt"];
     let kind = item["kind"].as_str().unwrap_or("?");
     let title = title_of(output, item).unwrap_or_else(|| default_title(output, kind).to_owned());
@@ -168,20 +168,30 @@ pub(super) fn item(output: &Output, item: &Value, diff: Diff) {
         let paint = if card.risk == CardRisk::High { Paint::Warn } else { Paint::Dim };
         output.line(&output.paint(paint, &exact(card.risk_line().get(output.lang))));
     }
-    let trust = if text(item, "class") == "served" {
-        item["owner"].as_str().unwrap_or_default().to_owned()
-    } else {
-        both(output, "written by another program", "由其他程序写入").to_owned()
-    };
-    let mut facts = vec![exact(kind), exact(source(item)), exact(&trust), exact(text(item, "ts"))];
-    if let Some(run) = item["runId"].as_str() {
-        facts.push(format!("{} {}", both(output, "run", "运行"), exact(run)));
+    let mut facts = Vec::new();
+    if part == Part::Whole {
+        facts.extend([exact(kind), exact(source(item))]);
+    }
+    if text(item, "class") != "served" {
+        facts.push(both(output, "written by another program", "由其他程序写入").to_owned());
+    } else if part == Part::Whole {
+        facts.push(exact(item["owner"].as_str().unwrap_or_default()));
+    }
+    if part == Part::Whole {
+        facts.push(exact(text(item, "ts")));
+        if let Some(run) = item["runId"].as_str() {
+            facts.push(format!("{} {}", both(output, "run", "运行"), exact(run)));
+        }
     }
     if let Some(expires) = item["expiresAt"].as_str() {
         facts.push(format!("{} {}", both(output, "expires", "截止"), exact(expires)));
     }
-    output.line(&output.paint(Paint::Dim, &facts.join(" · ")));
-    output.line(&output.paint(Paint::Dim, &exact(text(item, "requestId"))));
+    if part == Part::Whole {
+        facts.push(exact(text(item, "requestId")));
+    }
+    if !facts.is_empty() {
+        output.line(&output.paint(Paint::Dim, &facts.join(" · ")));
+    }
     if let Some(message) = prompt["message"].as_str().filter(|m| !m.trim().is_empty()) {
         output.line("");
         output.line(&quoted(message, ""));
@@ -193,14 +203,14 @@ pub(super) fn item(output: &Output, item: &Value, diff: Diff) {
         ));
     }
     output.line("");
-    body(output, item, diff);
+    body(output, item, part);
     warnings(output, &item["warnings"]);
     if item["answer"].is_object() {
         answered(output, item);
     }
 }
 
-fn body(output: &Output, item: &Value, diff: Diff) {
+fn body(output: &Output, item: &Value, part: Part) {
     let prompt = &item["prompt"];
     if item["problem"].is_object() {
         output.line(&output.paint(Paint::Bad, &exact(text(&item["problem"], "message"))));
@@ -208,6 +218,7 @@ fn body(output: &Output, item: &Value, diff: Diff) {
         return;
     }
     match item["kind"].as_str() {
+        Some("kv" | "choice" | "task_confirm") if part == Part::Head => {}
         Some("kv") => {
             for field in prompt["fields"].as_array().into_iter().flatten() {
                 output.line(&field_line(output, field));
@@ -235,7 +246,7 @@ fn body(output: &Output, item: &Value, diff: Diff) {
                 }
             }
             hidden(output, prompt);
-            if diff == Diff::Whole {
+            if part == Part::Whole {
                 for line in text(prompt, "diff").lines() {
                     output.line(&diff_line(output, line));
                 }
@@ -244,11 +255,11 @@ fn body(output: &Output, item: &Value, diff: Diff) {
         Some("result") => output.line(&quoted(&result_text(prompt), "")),
         _ => {}
     }
-    if diff == Diff::Whole && item["kind"] != "file_change_confirm" {
+    if part == Part::Whole && item["kind"] != "file_change_confirm" {
         whole(output, text(prompt, "diff"));
     }
     let (lines, shown) = (&prompt["diffRef"]["lines"], &prompt["diffRef"]["shownLines"]);
-    if diff == Diff::Whole && shown.as_u64() < lines.as_u64() {
+    if part == Part::Whole && shown.as_u64() < lines.as_u64() {
         output.say(&Text::new(
             format!("Shown: {shown} of {lines} lines; `chatos prompts show ID --diff` shows all of them."),
             format!("已显示 {shown} / {lines} 行；`chatos prompts show ID --diff` 可查看全部。"),

@@ -47,7 +47,7 @@ pub(super) async fn ask(
         }
         for (i, item) in items.iter().enumerate() {
             output.line(&output.paint(Paint::Bold, &format!("[{}]", i + 1)));
-            show::item(output, item, show::Diff::Whole);
+            show::item(output, item, show::Part::Whole);
         }
         let n = items.len();
         let question = Text::new(

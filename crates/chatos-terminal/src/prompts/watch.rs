@@ -52,7 +52,7 @@ pub(super) async fn run(desk: &Desk, output: &Output, answers: bool) -> Result<E
         if answers && let Some((id, _)) = oldest(&known).filter(|(id, _)| !left.contains(*id)) {
             let item = desk.show(id, output.lang).await?;
             match form::ask(desk, output, id, item, None, None).await? {
-                Outcome::Sent(done) => answer::told(output, id, &done),
+                Outcome::Sent(done) => answer::told(output, &done),
                 // Left for another surface; not asked again here.
                 Outcome::Left => {
                     left.insert(id.clone());

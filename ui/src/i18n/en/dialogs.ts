@@ -229,7 +229,7 @@ export const dialogs = {
   },
   export: {
     title: 'Export this chat',
-    about: 'The file holds what the chat shows. Secrets ChatOS recognises are left out; check it before you share it.',
+    about: 'The file holds what the chat shows. Secrets ChatOS recognizes are left out; check it before you share it.',
     format: 'Format',
     md: 'Text that editors and other tools read',
     html: 'One page to show or print, pictures included',

@@ -148,7 +148,7 @@ describe('a model', () => {
     expect(isAddress('sk-localhost')).toBe(false);
   });
 
-  test('what was recognised fills the form', () => {
+  test('what was recognized fills the form', () => {
     const model = fromVendor({ provider: 'openai', name: '', baseUrl: 'http://127.0.0.1:9/v1', apiKeyName: '', models: ['m1', 'm2'] }, []);
     expect(model).toMatchObject({ model: 'm1', name: 'm1', provider: 'openai', apiKeyName: '' });
   });

@@ -65,7 +65,7 @@ export function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text.trim()) || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/i.test(text.trim());
 }
 
-/** The form for a vendor or for what was recognised, with the first model chosen. */
+/** The form for a vendor or for what was recognized, with the first model chosen. */
 export function fromVendor(vendor: { provider: string; name: string; baseUrl: string; apiKeyName: string; models: string[] }, taken: string[]): ModelInput {
   const { provider, baseUrl, apiKeyName, models } = vendor;
   const model = models[0] ?? '';

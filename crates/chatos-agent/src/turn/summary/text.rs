@@ -205,7 +205,7 @@ pub(super) fn task(lang: Lang, chat: &Transcript, run_id: &str, most: usize) -> 
 pub(super) fn block(lang: Lang, task: &str, summary: &str, standing: &str) -> String {
     let (about, task_is, summary_is, standing_is) = match lang {
         Lang::En => (
-            "The beginning of this conversation was summarised to save room; go on from here.",
+            "The beginning of this conversation was summarized to save room; go on from here.",
             "## What the person asked for, word for word",
             "## What happened so far",
             "## How things stand now (written by ChatOS)",

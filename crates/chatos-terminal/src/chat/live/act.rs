@@ -122,12 +122,14 @@ impl Live<'_, '_> {
                 let shown = &chats[..chats.len().min(LISTED)];
                 print_list(self.output, shown, Some(&self.talk.id));
             }
+            Name::Agent if rest.is_empty() => self.list("/api/v1/agents").await?,
             Name::Agent => {
-                let id = self.talk.names().agent(some()?).await?;
+                let id = self.talk.names().agent(rest).await?;
                 self.talk.change(&json!({ "agentId": id })).await?;
             }
+            Name::Model if rest.is_empty() => self.list("/api/v1/models").await?,
             Name::Model => {
-                let id = self.talk.names().model(some()?).await?;
+                let id = self.talk.names().model(rest).await?;
                 self.talk.change(&json!({ "modelId": id })).await?;
             }
             Name::Compact => self.compact(rest).await?,
@@ -175,6 +177,18 @@ impl Live<'_, '_> {
         }
         for problem in &known.problems {
             self.output.aside(Paint::Warn, &visible(problem));
+        }
+        Ok(())
+    }
+
+    /// The agents or models there are; those this chat uses carry a mark.
+    async fn list(&self, path: &str) -> Result<(), Fault> {
+        let session = self.talk.session().await?;
+        let model = self.talk.model(&session, &self.talk.agent(&session).await?).await?.unwrap_or_default();
+        for item in self.talk.names().items(path).await? {
+            let used = item["id"] == session.agent_id || item["id"] == model["id"];
+            let mark = if used { "*" } else { " " };
+            self.output.line(&format!("{mark} {}", visible(item["name"].as_str().unwrap_or_default())));
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ export const models = {
     presets: 'Or choose a provider',
     unknown: 'This key or address isn’t from a known provider.',
     unknownHint: 'Choose a provider below, or enter the address of an OpenAI-compatible server.',
-    recognised: (what: string) => `Found: ${what}`,
+    recognized: (what: string) => `Found: ${what}`,
     key: 'Key',
     keyKept: (name: string) => `Stored encrypted as ${name}. Leave empty if it’s already set.`,
     keyOptional: 'Leave empty if the server needs none.',

@@ -51,7 +51,7 @@ export const models: typeof en = {
     presets: '或选择服务商',
     unknown: '这个密钥或地址不属于已知服务商。',
     unknownHint: '请在下方选择服务商，或输入兼容 OpenAI 的服务器地址。',
-    recognised: (what) => `已找到：${what}`,
+    recognized: (what) => `已找到：${what}`,
     key: '密钥',
     keyKept: (name) => `加密保存为 ${name}。如果已经设置过，可以留空。`,
     keyOptional: '如果服务器不需要，可以留空。',
