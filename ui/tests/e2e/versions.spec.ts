@@ -1,8 +1,10 @@
 // What a person does with messages (issue 21, faults 7 and 10): says one differently, has it answered again, goes back,
 // forks, attaches files of all kinds, and takes the chat away as a file.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures';
@@ -21,6 +23,19 @@ async function listening(): Promise<ModelServer> {
   const server = await ModelServer.start('');
   server.decide = (body) => ({ text: (body.messages ?? []).filter(({ role }) => role === 'user').map((message) => lastOf({ messages: [message] }).text).join(' | ') });
   return server;
+}
+
+/** What a page that is opened from a file asks the network for. */
+async function requestsOf(page: Page, html: string): Promise<string[]> {
+  const file = join(mkdtempSync(join(tmpdir(), 'export-')), 'chat.html');
+  writeFileSync(file, html);
+  const alone = await page.context().newPage();
+  const asked: string[] = [];
+  alone.on('request', (request) => asked.push(request.url()));
+  await alone.goto(pathToFileURL(file).href, { waitUntil: 'networkidle' });
+  await alone.getByText('Where does it run?').waitFor();
+  await alone.close();
+  return asked.filter((url) => !url.startsWith('file:') && !url.startsWith('data:'));
 }
 
 describe('versions', () => {
@@ -119,7 +134,7 @@ describe('files', () => {
     writeFileSync(join(host.home, 'deploy.env'), `REGION=north\nGITHUB_TOKEN=${secret}\n`);
     const server = await ModelServer.start('');
     onTestFinished(() => server.stop());
-    server.decide = (body) => (lastOf(body).role === 'tool' ? { text: `It is in the north, and the token is ${secret}.` } : { call: { tool: 'read_file', args: { path: 'deploy.env' } } });
+    server.decide = (body) => (lastOf(body).role === 'tool' ? { text: `It is in the north, and the token is ${secret}. ![map](http://127.0.0.1:9/map.png) <img src="http://127.0.0.1:9/pixel.png"> [more](http://127.0.0.1:9/more)` } : { call: { tool: 'read_file', args: { path: 'deploy.env' } } });
     const model = await host.api<{ id: string }>('POST', 'models', { name: 'Reads', provider: 'openai', model: 'tiny', baseUrl: server.baseUrl, apiKeyName: '', supportsVision: true });
     const { id } = await host.api<{ id: string }>('POST', 'sessions', { title: 'Deploy', modelId: model.id, workspaceRoot: host.home });
     const page = await open({ host, at: `#/chat/${id}` });
@@ -137,7 +152,10 @@ describe('files', () => {
       expect(text).toContain('REGION=north');
       expect(text).toContain('It is in the north');
       expect(text, format).not.toContain(secret);
-      if (format === 'HTML') expect(text).toContain('<img src="data:image/png;base64,');
+      if (format === 'HTML') {
+        expect(text).toContain('<img src="data:image/png;base64,');
+        expect(await requestsOf(page, text)).toEqual([]);
+      }
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     }
   });
