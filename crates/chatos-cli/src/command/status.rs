@@ -41,7 +41,7 @@ pub(crate) fn run(global: &Global, environment: Environment, output: &Output) ->
     row("state", "状态目录", status.state_dir.clone());
     row("project", "项目", status.project_root.clone());
     row("waiting", "等待处理", status.counts.needs_you.to_string());
-    row("chats", "运行中的对话", status.counts.running_chats.to_string());
+    row("running chats", "运行中的对话", status.counts.running_chats.to_string());
     row("plugins", "插件", status.counts.plugins.to_string());
     row("memory", "内存", format!("{} MiB", status.rss_bytes >> 20));
     for notice in &status.notices {
