@@ -1,0 +1,106 @@
+// Every page in one language, both themes and three widths looks as it did (issue 21, acceptance 3).
+
+import type { Page, Request } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { test } from './fixtures';
+import type { Host } from './host';
+import { expectLooks, keptLetters, letters, look } from './looks';
+import { lastOf, ModelServer } from './model-server';
+import { ask } from './questions';
+
+/** Pages that show the same on every machine. The doctor's findings, the other programs and the notifications are those
+    of the machine; their pages are looked at by their own tests. */
+const PAGES = [
+  'apps', 'agents', 'agents/agents/new', 'agents/models', 'agents/models/new', 'agents/land-configs', 'agents/land-configs/lc_developer', 'agents/prompts', 'agents/sub-agents', 'agents/usage',
+  'queue', 'queue/results', 'queue/history', 'tasks', 'runs', 'changes',
+  'settings', 'settings/servers', 'settings/servers/new', 'settings/secrets', 'settings/commands', 'settings/tools', 'settings/browsers', 'settings/host', 'settings/appearance',
+];
+
+const SAYS = {
+  en: { title: 'A list of birds', ask: 'Name three birds, and a table of them.', answer: '## Three birds\n\n- robin\n- wren\n- **heron**\n\n| bird | size |\n| --- | ---: |\n| robin | 14 cm |\n| wren | 10 cm |\n\n```python\nprint("birds")\n```\n', colour: 'Which colour?', red: 'Red', blue: 'Blue' },
+  zh: { title: '鸟的列表', ask: '说出三种鸟，并列成表格。', answer: '## 三种鸟\n\n- 知更鸟\n- 鹪鹩\n- **苍鹭**\n\n| 鸟 | 体长 |\n| --- | ---: |\n| 知更鸟 | 14 厘米 |\n| 鹪鹩 | 10 厘米 |\n\n```python\nprint("birds")\n```\n', colour: '什么颜色？', red: '红', blue: '蓝' },
+};
+
+async function chatOn(host: Host, language: 'en' | 'zh'): Promise<string> {
+  const models = await ModelServer.start('');
+  onTestFinished(() => models.stop());
+  const w = SAYS[language];
+  models.decide = (body) => ({ text: lastOf(body).role === 'user' ? w.answer : '' });
+  const model = await host.api<{ id: string }>('POST', 'models', { name: 'Tiny', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
+  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Writer', mode: 'flow', landConfigId: 'lc_developer', modelId: model.id });
+  return (await host.api<{ id: string }>('POST', 'sessions', { title: w.title, agentId: agent.id })).id;
+}
+
+/** What the page has asked for and not got yet. */
+function underWay(page: Page): Set<Request> {
+  const open = new Set<Request>();
+  page.on('request', (request) => open.add(request));
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
+  return open;
+}
+
+async function go(page: Page, open: Set<Request>, at: string): Promise<void> {
+  await page.evaluate((hash) => (location.hash = `#/${hash}`), at);
+  await page.locator('main h1').first().waitFor({ state: 'attached' });
+  await unchanged(page, open);
+}
+
+/** Waits until nothing is asked for and the page has stopped changing. */
+async function unchanged(page: Page, open: Set<Request>): Promise<void> {
+  do {
+    await expect.poll(() => open.size).toBe(0);
+    await page.evaluate(() => new Promise<void>((resolve) => {
+      let timer = setTimeout(done, 300);
+      const observer = new MutationObserver(() => {
+        clearTimeout(timer);
+        timer = setTimeout(done, 300);
+      });
+      function done(): void {
+        observer.disconnect();
+        resolve();
+      }
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    }));
+  } while (open.size > 0);
+}
+
+/** Nothing is on its way any more. */
+const still = (page: Page) => async () => {
+  await page.waitForFunction(() => document.querySelector('main .skeleton, main [aria-busy="true"]') === null);
+};
+
+/** The languages are files of their own, so that they run beside one another. */
+export function looksAsItDid(language: 'en' | 'zh'): void {
+  test('every page looks as it did, at three widths, light and dark', async ({ ownHost, open: opened, skip }) => {
+    const host = await ownHost({ env: { LANG: language === 'zh' ? 'zh_CN.UTF-8' : 'en_US.UTF-8' } });
+    const page = await opened({ host, language, at: '#/apps' });
+    const desk = await page.context().newPage();
+    const open = underWay(page);
+    // A page in the back draws once a second.
+    await page.bringToFront();
+    const here = await letters(page);
+    const kept = keptLetters(here);
+    skip(here !== kept, `other fonts than those of the kept pictures: letters are ${here} wide, not ${kept}`);
+    const wrong: string[] = [];
+    for (const at of PAGES) {
+      await go(page, open, at);
+      wrong.push(...(await look(page, desk, `${at.replaceAll('/', '-')}.${language}`, still(page))));
+    }
+    // With something in them.
+    const w = SAYS[language];
+    const chat = await chatOn(host, language);
+    await ask(host, { kind: 'choice', title: w.colour, options: [{ value: 'r', label: w.red }, { value: 'b', label: w.blue }], source: 'paint' });
+    await go(page, open, 'queue');
+    await page.getByText(w.colour).first().waitFor();
+    await unchanged(page, open);
+    wrong.push(...(await look(page, desk, `queue-open.${language}`, still(page))));
+    await go(page, open, `chat/${chat}`);
+    await page.locator('[data-composer] textarea').fill(w.ask);
+    await page.keyboard.press('Enter');
+    await page.getByText('print').first().waitFor();
+    await unchanged(page, open);
+    wrong.push(...(await look(page, desk, `chat.${language}`, still(page))));
+    expectLooks(wrong);
+  }, 600_000);
+}
