@@ -403,6 +403,43 @@ test('it is offered our servers but for those whose work it does, and is told wh
   await eventually('the session is closed', () => told(place).some(({ method }) => method === 'session/close'));
 });
 
+const TASK = 'mcp_task_manager_add_task {"tasks":[{"title":"Water the plants","details":"all of them, twice a week"}]}';
+
+test('a tool of our gateway is asked about by the gateway alone', TIME, async (t) => {
+  const { host, chat } = await desk(t);
+  const { asked } = await through(host, chat, `ours ${TASK}`);
+  assert.equal(asked.length, 0, 'adding a task is not asked about');
+  assert.match(said(await messages(host, chat)), /Created 1 task/);
+});
+
+test('a name of our tools alone lets nothing through', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  for (const order of [`quiet ours ${TASK}`, 'lie-done ours deploy {"to":"production"}', 'lie-done ours mcp_shell_tasks_run_shell_command {"x":1}']) {
+    const { asked } = await through(host, chat, order, { status: 'canceled' });
+    assert.equal(asked.length, 1, order);
+    assert.match(asked[0].prompt.title, /mcp__chatos__/);
+  }
+  assert.equal(lines(place, 'count'), 0);
+});
+
+test('an agent that names our tool and does something else is stopped', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, `lie-done ours ${TASK}`);
+  const run = await over(host, runId);
+  assert.equal(run.state, 'failed');
+  assert.equal(run.errorCode ?? run.error?.code, 'gateway_not_used');
+  await eventually('the record', () => audited(place).includes('gateway_not_used'));
+});
+
+test('an agent whose calls of our tools never arrive is asked about as usual from then on', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  await through(host, chat, `lie-failed ours ${TASK}`);
+  await eventually('the record', () => audited(place).includes('gateway_not_used'));
+  const { asked } = await through(host, chat, `lie-failed ours ${TASK}`, { status: 'canceled' });
+  assert.equal(asked.length, 1);
+  assert.equal(lines(place, 'count'), 1, 'only what it did before');
+});
+
 /** How a real one is started: `argv` after its own configuration asks for everything. */
 const peer = (name) => fileURLToPath(new URL(`all/node_modules/@agentclientprotocol/${name}/dist/index.js`, import.meta.url));
 const REAL = {

@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::known;
 use crate::link::{AUTH_REQUIRED, Incoming, Link, Refusal};
+use crate::ours::{Arrivals, OurTool, SERVER};
 use crate::permission::Allowed;
 use crate::session;
 
@@ -56,7 +57,7 @@ impl Launching {
         let place = root.to_string_lossy();
         let args: Vec<&str> =
             args.iter().map(String::as_str).chain(["--root", place.as_ref(), "--session", chat]).collect();
-        json!([{ "name": "chatos", "command": program, "args": args, "env": [] }])
+        json!([{ "name": SERVER, "command": program, "args": args, "env": [] }])
     }
 }
 
@@ -84,6 +85,8 @@ pub(crate) struct Seat {
     pub(crate) told: AcpTold,
     /// What it sent since the session was opened; nobody listened elsewhere.
     pub(crate) early: Option<mpsc::Receiver<Incoming>>,
+    /// It said that it would use our gateway, and nothing arrived there.
+    pub(crate) doubted: bool,
     /// What was offered when it said hello.
     offered: Allowed,
     life: Lifetime,
@@ -118,6 +121,8 @@ pub struct Seats(Arc<Chairs>);
 struct Chairs {
     /// Those that wait for their next turn.
     idle: Mutex<HashMap<String, (u64, Seat)>>,
+    /// What arrived at the gateways they were given.
+    arrivals: Arrivals,
     /// The lines of all, with their sessions.
     live: Mutex<HashMap<String, (Link, String)>>,
 }
@@ -129,6 +134,15 @@ impl Seats {
 
     fn lines(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Link, String)>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A program's session made a call through the gateway.
+    pub fn gateway_called(&self, client: &str, tool: OurTool) {
+        self.0.arrivals.note(client, tool);
+    }
+
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.0.arrivals
     }
 
     /// This agent works for this chat from now on.
@@ -247,6 +261,7 @@ impl Seat {
                 .is_some_and(|offer| !offer.is_null()),
             closes: can("/agentCapabilities/sessionCapabilities/close").is_some_and(|offer| !offer.is_null()),
             told: AcpTold::default(),
+            doubted: false,
             early: None,
             offered,
             life: launching.life.clone(),
