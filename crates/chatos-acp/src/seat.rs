@@ -220,7 +220,10 @@ impl Seat {
             "protocolVersion": VERSION,
             // What the profile does not allow is not offered.
             "clientCapabilities": {
-                "fs": { "readTextFile": offered.files, "writeTextFile": offered.files && offered.edit },
+                "fs": {
+                    "readTextFile": offered.files && !reads_itself(launch),
+                    "writeTextFile": offered.files && offered.edit,
+                },
                 "terminal": offered.execute,
                 "session": { "configOptions": { "boolean": {} } },
                 "elicitation": { "form": {} },
@@ -361,6 +364,12 @@ impl Seat {
         }
         (done, replayed)
     }
+}
+
+/// Gemini CLI takes our word that a file is not there for a failure and then creates none; it looks itself instead.
+fn reads_itself(launch: &AcpLaunch) -> bool {
+    let is_it = |word: &String| Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().contains("gemini"));
+    launch.known_id.as_deref() == Some("gemini") || std::iter::once(&launch.program).chain(&launch.args).any(is_it)
 }
 
 /// For whom an agent is started.
