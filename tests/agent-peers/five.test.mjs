@@ -15,9 +15,9 @@ import { agent as make, answer, open } from './inbox.mjs';
 
 /** What programs call themselves, and where each works. */
 const PROGRAMS = [
-  { name: 'codex-mcp-client', project: 'billing' },
+  { name: 'codex-mcp-client', shown: 'codex', project: 'billing' },
   { name: 'opencode', project: 'website' },
-  { name: 'gemini-cli-mcp-client', project: 'weather-app' },
+  { name: 'gemini-cli-mcp-client', shown: 'Gemini CLI', project: 'weather-app' },
   { name: 'goose', project: 'notes' },
 ];
 const SHOTS = process.env.CHATOS_SHOTS;
@@ -28,7 +28,7 @@ async function asking(t) {
   const id = await make(host, ['code_writer']);
   const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
   const calls = [];
-  for (const { name, project } of PROGRAMS) {
+  for (const { name, shown = name, project } of PROGRAMS) {
     const cwd = join(place.root, project);
     mkdirSync(cwd);
     const client = new Client({ name, version: '1.2.3' });
@@ -39,7 +39,7 @@ async function asking(t) {
     const tool = tools.find(({ name }) => name.endsWith('write_file')).name;
     const done = client.callTool({ name: tool, arguments: { path: `${project}.md`, contents: `# ${project}\n\nWritten by ${name}.\n` } }, undefined, { timeout: 120_000 });
     done.catch(() => {});
-    calls.push({ name, project, cwd, done });
+    calls.push({ name, shown, project, cwd, done });
   }
   // The fifth has its own tools, and asks with its hook.
   const cwd = join(place.root, 'shop');
@@ -50,7 +50,7 @@ async function asking(t) {
   hook.stdout.on('data', (chunk) => (said += chunk));
   const ended = new Promise((resolve) => hook.once('close', () => resolve(said && JSON.parse(said))));
   hook.stdin.end(JSON.stringify({ hook_event_name: 'PermissionRequest', session_id: 'fix the cart', cwd, tool_name: 'Bash', tool_input: { command: 'npm test' } }));
-  calls.push({ name: 'Claude Code', project: 'shop', cwd, done: ended, hook: true });
+  calls.push({ name: 'Claude Code', shown: 'Claude Code', project: 'shop', cwd, done: ended, hook: true });
   const items = await eventually('five questions', async () => {
     const items = await open(host);
     return items.length === 5 ? items : undefined;
@@ -90,7 +90,7 @@ test('on the page each says who asks and where', { timeout: 180_000, skip: CHROM
     const list = page.locator('[data-list]').first();
     await eventually('five rows', async () => (await list.locator('[role="option"]').count()) === 5);
     const text = await list.innerText();
-    for (const { name, project } of calls) assert.ok(text.includes(name) && text.includes(project), `${name} in ${project}: ${text}`);
+    for (const { shown, project } of calls) assert.ok(text.includes(`${shown} · ${project}`), `${shown} in ${project}: ${text}`);
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `five-${word}.png`) });
     await context.close();
   }

@@ -368,8 +368,11 @@ impl Seat {
 
 /// Gemini CLI takes our word that a file is not there for a failure and then creates none; it looks itself instead.
 fn reads_itself(launch: &AcpLaunch) -> bool {
-    let is_it = |word: &String| Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().contains("gemini"));
-    launch.known_id.as_deref() == Some("gemini") || std::iter::once(&launch.program).chain(&launch.args).any(is_it)
+    let is_it = |word: &String| {
+        Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().contains("gemini"))
+    };
+    launch.known_id.as_deref() == Some("gemini")
+        || std::iter::once(&launch.program).chain(&launch.args).any(is_it)
 }
 
 /// For whom an agent is started.
