@@ -116,6 +116,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
             return ['done', 'failed', 'aborted', 'discarded'].includes(now.state) ? now : undefined;
           });
           // An agent that forgets is started again at once when it alone was killed; then that is said.
+          t.diagnostic(`${run.state} ${run.error?.code ?? ''}; counted ${before} before, ${lines(place, 'count')} after; ${seen.size} answers`);
           const lost = peer.forgets && victim === 'agent' && run.error?.code === 'session_lost';
           if (!lost) assert.equal(run.state, 'done', JSON.stringify(run.error));
           assert.equal(lines(place, 'count'), lost ? before : 1, `once; ${before} before the kill`);

@@ -13,7 +13,7 @@ const MOST: usize = 1_000;
 /// Tools of the gateway that lead to any other one.
 const DOORS: [&str; 3] = ["find_tools", "call_tool", "call_readonly_tool"];
 
-/// A tool behind the gateway.
+/// A tool that agents reach through our gateway, by what the host calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurTool {
     /// The server's identity.
@@ -31,7 +31,7 @@ pub(crate) struct Promise {
     pub(crate) since: u64,
 }
 
-/// A call that arrived.
+/// A call that a program made through the gateway, in the order of arrival.
 struct Arrival {
     number: u64,
     /// The session of the program that made it.

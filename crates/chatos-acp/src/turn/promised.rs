@@ -16,13 +16,10 @@ impl Work<'_> {
     pub(super) async fn promised(&self, call: &ToolCall) -> Result<Option<Promise>, Fault> {
         let doubted = self.seat.as_ref().is_none_or(|seat| seat.doubted);
         let Some(name) = named(&call.title).filter(|_| !doubted) else { return Ok(None) };
-        let tool = match is_door(name) {
-            true => None,
-            false => match self.turn.hands.offered(name.to_owned()).await {
-                Some(tool) => Some(tool),
-                None => return Ok(None),
-            },
-        };
+        let tool = if is_door(name) { None } else { self.turn.hands.offered(name.to_owned()).await };
+        if tool.is_none() && !is_door(name) {
+            return Ok(None);
+        }
         if self.gateways(true).await?.is_empty() {
             return Ok(None);
         }
