@@ -16,9 +16,9 @@ const DOORS: [&str; 3] = ["find_tools", "call_tool", "call_readonly_tool"];
 /// A tool that agents reach through our gateway, by what the host calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OurTool {
-    /// The server's identity.
+    /// The identity of the server that has it.
     pub server: String,
-    /// The tool's own name.
+    /// Its name there, not the one that agents see.
     pub tool: String,
 }
 

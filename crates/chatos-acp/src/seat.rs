@@ -29,6 +29,10 @@ const VERSION: u64 = 1;
 const HELLO: Duration = Duration::from_secs(60);
 /// How long it may take to open or load a session.
 const OPENING: Duration = Duration::from_secs(120);
+/// A loaded session is told to its end when nothing came for so long.
+const QUIET: Duration = Duration::from_millis(300);
+/// What an agent may tell of a loaded session after it said that it is loaded takes no longer than this.
+const LATE: Duration = Duration::from_secs(5);
 /// An agent nobody talked to for so long is ended.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 /// What a stopped agent has before it is made to end, twice.
@@ -353,6 +357,15 @@ impl Seat {
         let mut asked = Vec::new();
         while let Ok(one) = incoming.try_recv() {
             asked.extend(keep(one));
+        }
+        // Some agents tell the rest of a loaded session after they said that it is loaded.
+        if method == "session/load" && done.is_ok() {
+            let until = tokio::time::Instant::now() + LATE;
+            while tokio::time::Instant::now() < until
+                && let Ok(Some(one)) = tokio::time::timeout(QUIET, incoming.recv()).await
+            {
+                asked.extend(keep(one));
+            }
         }
         for (id, method) in asked {
             self.link.refuse(id, &method).await;

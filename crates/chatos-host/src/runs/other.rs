@@ -75,7 +75,7 @@ struct HostHands {
     outcome: Outcome,
     run: RunFacts,
     set: tokio::sync::OnceCell<Arc<Toolset>>,
-    /// What its gateway offers.
+    /// What its gateway offers: everything that is granted but for what it does itself.
     behind: Outcome,
     offered: tokio::sync::OnceCell<Arc<Toolset>>,
 }
