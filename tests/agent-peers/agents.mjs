@@ -36,6 +36,7 @@ const quiet = (place) => ({
   NO_PROXY: '127.0.0.1,localhost',
 });
 
+/** `limit` sets the program's own time limit for a call of the gateway to ten seconds. */
 export const AGENTS = {
   gemini: {
     title: 'Gemini CLI',
@@ -57,6 +58,7 @@ export const AGENTS = {
     join(place, printed) {
       merge(join(place.home, '.gemini/settings.json'), JSON.parse(printed), (settings) => (settings.mcpServers.chatos.trust = true));
     },
+    limit: (place) => merge(join(place.home, '.gemini/settings.json'), {}, (settings) => (settings.mcpServers.chatos.timeout = 10_000)),
     argv() {
       return [NODE, this.program, '--model', 'gemini-2.5-pro', '-p', 'count once'];
     },
@@ -80,6 +82,7 @@ export const AGENTS = {
       put(join(place.project, '.mcp.json'), printed);
       merge(join(place.home, '.claude/settings.json'), { enableAllProjectMcpServers: true, permissions: { allow: ['mcp__chatos'] } });
     },
+    limit: (place) => merge(join(place.project, '.mcp.json'), {}, (settings) => (settings.mcpServers.chatos.timeout = 10_000)),
     argv() {
       return [this.program, '-p', 'count once'];
     },
@@ -101,6 +104,10 @@ export const AGENTS = {
     join(place, printed) {
       const file = join(place.home, '.codex/config.toml');
       put(file, `${readFileSync(file, 'utf8')}\n${printed}`);
+    },
+    limit(place) {
+      const file = join(place.home, '.codex/config.toml');
+      put(file, readFileSync(file, 'utf8').replace(/^tool_timeout_sec = .*$/m, 'tool_timeout_sec = 10'));
     },
     argv() {
       return [NODE, base('codex.mjs'), this.program, 'count once'];
@@ -139,6 +146,7 @@ export const AGENTS = {
     join(place, printed) {
       merge(join(place.home, '.config/opencode/opencode.json'), JSON.parse(printed));
     },
+    limit: (place) => merge(join(place.home, '.config/opencode/opencode.json'), {}, (settings) => (settings.mcp.chatos.timeout = 10_000)),
     argv() {
       return [this.program, 'run', 'count once'];
     },

@@ -3,9 +3,13 @@
 
 import { createServer } from 'node:http';
 
-/** Starts it. `call(names)` gives `{name, input}` for the tools on offer, or nothing. Every request is kept. */
-export async function model(t, call) {
+/**
+ * Starts it. `call(names, text)` gives `{name, input}` for the tools on offer, or nothing; `text` is the whole request.
+ * It is not asked again once there is a result, unless `again` says so. Every request is kept.
+ */
+export async function model(t, call, { again = false } = {}) {
   const seen = [];
+  let made = 0;
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk) => (text += chunk));
@@ -17,11 +21,13 @@ export async function model(t, call) {
         // A probe.
       }
       seen.push({ url: request.url, body, text });
-      try {
-        answer(request.url, body, text, response, call);
-      } catch (error) {
-        response.writeHead(500).end(String(error));
-      }
+      const decide = async (answered, names) => {
+        const wanted = answered && !again ? undefined : await call(names, text);
+        return wanted && { ...wanted, id: `${++made}` };
+      };
+      Promise.resolve(answer(request.url, body, text, response, decide)).catch((error) => {
+        if (!response.headersSent) response.writeHead(500).end(String(error));
+      });
     });
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -30,7 +36,7 @@ export async function model(t, call) {
   return { url: `http://127.0.0.1:${server.address().port}`, seen, said: (words) => seen.some(({ text }) => text.includes(words)) };
 }
 
-function answer(url, body, text, response, call) {
+async function answer(url, body, text, response, call) {
   const path = url.split('?')[0];
   if (path.endsWith('/messages')) return anthropic(body, response, call);
   if (path.endsWith('/responses')) return responses(body, response, call);
@@ -52,12 +58,12 @@ function events(response, list) {
 
 const DONE = 'all done';
 
-function anthropic(body, response, call) {
+async function anthropic(body, response, call) {
   const names = (body.tools ?? []).map((tool) => tool.name);
   const answered = (body.messages ?? []).some(({ content }) => Array.isArray(content) && content.some((part) => part.type === 'tool_result'));
-  const wanted = answered ? undefined : call(names);
+  const wanted = await call(answered, names);
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
-  const block = wanted ? { type: 'tool_use', id: 'toolu_1', name: wanted.name, input: {} } : { type: 'text', text: '' };
+  const block = wanted ? { type: 'tool_use', id: `toolu_${wanted.id}`, name: wanted.name, input: {} } : { type: 'text', text: '' };
   const delta = wanted ? { type: 'input_json_delta', partial_json: JSON.stringify(wanted.input) } : { type: 'text_delta', text: DONE };
   const stop = wanted ? 'tool_use' : 'end_turn';
   if (!body.stream) {
@@ -74,7 +80,7 @@ function anthropic(body, response, call) {
   ]);
 }
 
-function responses(body, response, call) {
+async function responses(body, response, call) {
   // codex puts the tools of a server into a namespace, and wants it back with a call.
   const spaces = new Map();
   for (const tool of body.tools ?? []) {
@@ -83,9 +89,9 @@ function responses(body, response, call) {
   const names = [...(body.tools ?? []).map((tool) => tool.name ?? tool.type), ...spaces.keys()];
   const input = Array.isArray(body.input) ? body.input : [];
   const answered = input.some((item) => String(item.type).endsWith('_output'));
-  const wanted = answered ? undefined : call(names);
+  const wanted = await call(answered, names);
   const item = wanted
-    ? { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: wanted.name, arguments: JSON.stringify(wanted.input), status: 'completed', ...(spaces.has(wanted.name) ? { namespace: spaces.get(wanted.name) } : {}) }
+    ? { type: 'function_call', id: `fc_${wanted.id}`, call_id: `call_${wanted.id}`, name: wanted.name, arguments: JSON.stringify(wanted.input), status: 'completed', ...(spaces.has(wanted.name) ? { namespace: spaces.get(wanted.name) } : {}) }
     : { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: DONE, annotations: [] }] };
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
   const whole = { id: 'resp_1', object: 'response', status: 'completed', model: body.model, output: [item], usage };
@@ -97,13 +103,13 @@ function responses(body, response, call) {
   ]);
 }
 
-function completions(body, response, call) {
+async function completions(body, response, call) {
   const names = (body.tools ?? []).map((tool) => tool.function?.name);
   const answered = (body.messages ?? []).some(({ role }) => role === 'tool');
-  const wanted = answered ? undefined : call(names);
+  const wanted = await call(answered, names);
   const chunk = (delta, finish = null) => ({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: body.model, choices: [{ index: 0, delta, finish_reason: finish }] });
   const delta = wanted
-    ? { role: 'assistant', tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: wanted.name, arguments: JSON.stringify(wanted.input) } }] }
+    ? { role: 'assistant', tool_calls: [{ index: 0, id: `call_${wanted.id}`, type: 'function', function: { name: wanted.name, arguments: JSON.stringify(wanted.input) } }] }
     : { role: 'assistant', content: DONE };
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   if (!body.stream) {
@@ -113,10 +119,10 @@ function completions(body, response, call) {
   events(response, [['', chunk(delta)], ['', { ...chunk({}, wanted ? 'tool_calls' : 'stop'), usage }], ['', '[DONE]']]);
 }
 
-function gemini(path, body, response, call) {
+async function gemini(path, body, response, call) {
   const names = (body.tools ?? []).flatMap((tool) => (tool.functionDeclarations ?? []).map(({ name }) => name));
   const answered = (body.contents ?? []).some(({ parts }) => (parts ?? []).some((part) => part.functionResponse));
-  const wanted = answered ? undefined : call(names);
+  const wanted = await call(answered, names);
   // Side questions of the program want JSON.
   const plain = body.generationConfig?.responseMimeType === 'application/json' || body.generationConfig?.responseJsonSchema ? '{}' : DONE;
   const parts = wanted ? [{ functionCall: { name: wanted.name, args: wanted.input } }] : [{ text: plain }];

@@ -1,16 +1,15 @@
-// Other agents inside ChatOS (ACP client), driven through the real program: a scripted agent that behaves in every way
-// it should not, and the real ones that are installed, offline against a scripted model.
+// Other agents inside ChatOS (ACP client), driven through the real program by a scripted agent that behaves in every way
+// it should not. The real ones are in real.test.mjs.
 
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { CHATOS, chatos, eventually, home, run, serve } from '../mcp-peers/support.mjs';
-import { AGENTS, put } from './agents.mjs';
+import { put } from './agents.mjs';
 import { answer, open, question } from './inbox.mjs';
-import { model } from './model.mjs';
 
 const TIME = { timeout: 180_000 };
 const NODE = process.env.PEER_NODE ?? process.execPath;
@@ -403,89 +402,39 @@ test('it is offered our servers but for those whose work it does, and is told wh
   await eventually('the session is closed', () => told(place).some(({ method }) => method === 'session/close'));
 });
 
-/** How a real one is started: `argv` after its own configuration asks for everything. */
-const peer = (name) => fileURLToPath(new URL(`all/node_modules/@agentclientprotocol/${name}/dist/index.js`, import.meta.url));
-const REAL = {
-  gemini: {
-    argv: ({ program }) => [NODE, program, '--acp', '--model', 'gemini-2.5-pro'],
-    ask: (place) => {
-      const file = join(place.home, '.gemini/settings.json');
-      const settings = JSON.parse(readFileSync(file, 'utf8'));
-      put(file, { ...settings, tools: {} });
-    },
-  },
-  claude: {
-    argv: () => [NODE, peer('claude-agent-acp')],
-    needs: peer('claude-agent-acp'),
-    ask: () => {},
-    env: ({ program }) => ({ CLAUDE_CODE_EXECUTABLE: program }),
-  },
-  codex: {
-    argv: () => [NODE, peer('codex-acp')],
-    needs: peer('codex-acp'),
-    ask: () => {},
-    // Else a second model decides; it is chosen as a person would.
-    mode: 'read-only',
-    env: ({ program }) => ({ CODEX_PATH: program }),
-  },
-  opencode: {
-    argv: ({ program }) => [program, 'acp'],
-    ask: (place) => {
-      const file = join(place.home, '.config/opencode/opencode.json');
-      const settings = JSON.parse(readFileSync(file, 'utf8'));
-      put(file, { ...settings, permission: { bash: 'ask', edit: 'ask' } });
-    },
-  },
-};
+const TASK = 'mcp_task_manager_add_task {"tasks":[{"title":"Water the plants","details":"all of them, twice a week"}]}';
 
-for (const [word, { argv, ask, needs, mode, env: more = () => ({}) }] of Object.entries(REAL)) {
-  const real = AGENTS[word];
-  const missing = existsSync(real.program) && (needs === undefined || existsSync(needs)) ? false : `${word} is not installed; npm run all installs every agent`;
-  test(`${real.title}: a command is asked about, runs once after a yes and not after a no`, { timeout: 300_000, skip: missing }, async (t) => {
-    const place = home(t);
-    let count = 0;
-    const scripted = await model(t, (names) => {
-      const wanted = real.shell('echo x >> count');
-      return names.some((name) => name === wanted.name) ? wanted : undefined;
-    });
-    const env = { ...real.configure(place, scripted), ...more(real) };
-    ask(place);
-    // Its account is in its environment, which a person would have in their own.
-    const start = join(place.home, 'start.sh');
-    const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
-    const names = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`);
-    put(start, `#!/bin/sh\n${names.join('\n')}\nexec ${argv(real).map(quoted).join(' ')}\n`);
-    chmodSync(start, 0o755);
-    const host = await serve(t, place);
-    const agent = await host.api('POST', 'acp/agents', { program: start, name: real.title, workspaceRoot: place.project, confirmed: true });
-    if (mode) {
-      // What can be chosen is known once it told it.
-      const first = await host.api('POST', 'sessions', { agentId: agent.id });
-      await over(host, (await send(host, first.id, 'look around')).runId);
-      assert.equal(lines(place, 'count'), 0);
-    }
-    for (const yes of [true, false]) {
-      const chat = await host.api('POST', 'sessions', { agentId: agent.id });
-      if (mode) {
-        const { options } = await host.api('POST', `acp/sessions/${chat.id}`, { option: 'mode', value: mode });
-        assert.equal(options.find(({ id }) => id === 'mode').value, mode);
-      }
-      const { runId } = await send(host, chat.id, 'count once');
-      const item = await eventually('the question', async () => {
-        const run = await runOf(host, runId);
-        if (run.state === 'failed') throw new Error(JSON.stringify(run.error));
-        return (await open(host))[0];
-      });
-      assert.match(JSON.stringify(item.prompt), /echo x >> count/);
-      assert.equal(item.card.agent, real.title);
-      assert.equal(lines(place, 'count'), count, 'nothing before the answer');
-      const choice = item.prompt.kind === 'choice';
-      await answer(host, item, yes ? { status: 'ok', ...(choice ? { selection: item.prompt.options[0].value } : {}) } : { status: 'canceled' });
-      count += yes ? 1 : 0;
-      const run = await over(host, runId);
-      assert.ok(yes ? run.state === 'done' : ['done', 'failed'].includes(run.state), JSON.stringify(run.error));
-      assert.equal(lines(place, 'count'), count);
-      if (yes) assert.match(said(await messages(host, chat.id)), /all done/);
-    }
-  });
-}
+test('a tool of our gateway is asked about by the gateway alone', TIME, async (t) => {
+  const { host, chat } = await desk(t);
+  const { asked } = await through(host, chat, `ours ${TASK}`);
+  assert.equal(asked.length, 0, 'adding a task is not asked about');
+  assert.match(said(await messages(host, chat)), /Created 1 task/);
+});
+
+test('a name of our tools alone lets nothing through', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  for (const order of [`quiet ours ${TASK}`, 'lie-done ours deploy {"to":"production"}', 'lie-done ours mcp_shell_tasks_run_shell_command {"x":1}']) {
+    const { asked } = await through(host, chat, order, { status: 'canceled' });
+    assert.equal(asked.length, 1, order);
+    assert.match(asked[0].prompt.title, /mcp__chatos__/);
+  }
+  assert.equal(lines(place, 'count'), 0);
+});
+
+test('an agent that names our tool and does something else is stopped', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const { runId } = await send(host, chat, `lie-done ours ${TASK}`);
+  const run = await over(host, runId);
+  assert.equal(run.state, 'failed');
+  assert.equal(run.errorCode ?? run.error?.code, 'gateway_not_used');
+  await eventually('the record', () => audited(place).includes('gateway_not_used'));
+});
+
+test('an agent whose calls of our tools never arrive is asked about as usual from then on', TIME, async (t) => {
+  const { place, host, chat } = await desk(t);
+  await through(host, chat, `lie-failed ours ${TASK}`);
+  await eventually('the record', () => audited(place).includes('gateway_not_used'));
+  const { asked } = await through(host, chat, `lie-failed ours ${TASK}`, { status: 'canceled' });
+  assert.equal(asked.length, 1);
+  assert.equal(lines(place, 'count'), 1, 'only what it did before');
+});

@@ -2,6 +2,8 @@
 //   hello | write FILE TEXT | run COMMAND | plan | flood N | and, before any of them, one word of misbehaviour:
 //   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare, and for acts of its client:
 //   approved (asks first for the same), other (asks first for something else)
+//   ours TOOL JSON: a tool of the gateway it was given; `quiet` does not connect to it, `lie-done` and `lie-failed` ask
+//   for it and run "echo x >> count" instead.
 //   put FILE TEXT | get FILE [LINE LIMIT] | term COMMAND | form | sleeper: through the tools of its client.
 // Else it touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
 // are kept in files beside it, so that a new process can load them.
@@ -80,9 +82,40 @@ async function through(sessionId, cwd, odd, verb, rest) {
   return { exit, output, after };
 }
 
+let gateway;
+/** Asks whether it may use a tool of its client's server, and uses it, or something else. */
+async function useOurs(sessionId, known, odd, tool, input) {
+  if (odd !== 'quiet' && !gateway) {
+    const [server] = known.mcpServers;
+    const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
+    const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
+    gateway = new Client({ name: 'scripted', version: '1' });
+    await gateway.connect(new StdioClientTransport({ command: server.command, args: server.args, env: { PATH: process.env.PATH, HOME: home }, stderr: 'ignore' }));
+    await gateway.listTools();
+  }
+  const toolCallId = `o${process.pid}-${next++}`;
+  const call = { toolCallId, title: `mcp__chatos__${tool}`, kind: 'other', status: 'pending', rawInput: input };
+  tell(sessionId, { sessionUpdate: 'tool_call', ...call });
+  const { outcome } = await ask('session/request_permission', { sessionId, toolCall: call, options: OPTIONS });
+  const end = (status) => tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status });
+  if (outcome.optionId !== 'yes') {
+    end('failed');
+    return say(sessionId, 'not done');
+  }
+  tell(sessionId, { sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' });
+  if (odd === '') {
+    const done = await gateway.callTool({ name: tool, arguments: input });
+    say(sessionId, done.content[0].text);
+    return end('completed');
+  }
+  execSync('echo x >> count', { cwd: known.cwd });
+  end(odd === 'lie-failed' ? 'failed' : 'completed');
+  return say(sessionId, 'done');
+}
+
 async function work(sessionId, line) {
   const words = line.split(' ');
-  const ODD = ['approved', 'other', 'change', 'twice', 'lie', 'nothing', 'quiet', 'die-before', 'die-asked', 'die-answered', 'die-done', 'bare'];
+  const ODD = ['approved', 'other', 'change', 'twice', 'lie', 'nothing', 'quiet', 'die-before', 'die-asked', 'die-answered', 'die-done', 'bare', 'lie-done', 'lie-failed'];
   const odd = ODD.includes(words[0]) ? words.shift() : '';
   const known = session(sessionId);
   // A second life behaves.
@@ -93,6 +126,10 @@ async function work(sessionId, line) {
     say(sessionId, 'Let me think.', 'agent_thought_chunk');
     say(sessionId, 'Hello ');
     say(sessionId, 'there.');
+    return 'end_turn';
+  }
+  if (verb === 'ours') {
+    await useOurs(sessionId, known, odd, rest[0], JSON.parse(rest.slice(1).join(' ')));
     return 'end_turn';
   }
   if (verb === 'plan') {
@@ -205,10 +242,10 @@ const methods = {
     agentCapabilities: { loadSession: !flags.includes('--no-load'), promptCapabilities: { image: false }, sessionCapabilities: { close: {} } },
     authMethods: [{ id: 'login', name: 'Log in with Scripted' }],
   }),
-  'session/new': ({ cwd }) => {
+  'session/new': ({ cwd, mcpServers }) => {
     if (flags.includes('--auth')) throw Object.assign(new Error('Authentication required'), { code: -32000 });
     const sessionId = `s${process.pid}-${Date.now()}`;
-    writeFileSync(keep(sessionId), JSON.stringify({ cwd, done: [] }));
+    writeFileSync(keep(sessionId), JSON.stringify({ cwd, mcpServers, done: [] }));
     const availableCommands = [{ name: 'review', description: 'Look at the changes', input: { hint: '[file]' } }, { name: 'help', description: 'One of ours has this name' }];
     tell(sessionId, { sessionUpdate: 'available_commands_update', availableCommands });
     return { sessionId, ...chosen() };

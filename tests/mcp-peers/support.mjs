@@ -21,7 +21,15 @@ const PAGE = join(project, 'ui/dist');
 export function home(t) {
   const root = mkdtempSync(join(tmpdir(), 'chatos-peers-'));
   for (const name of ['home', 'project', 'state']) mkdirSync(join(root, name), { mode: 0o700 });
-  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+  const remove = () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  t.after(() => {
+    try {
+      remove();
+    } catch {
+      // A program that was ended a moment ago still wrote; by then it is gone.
+      process.once('exit', remove);
+    }
+  });
   return { root, home: join(root, 'home'), project: join(root, 'project'), state: join(root, 'state') };
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::message::{Progress, ToolCall};
+use crate::ours::Promise;
 use crate::permission::patch;
 
 /// Most calls of one turn; what comes after them is not followed.
@@ -30,6 +31,8 @@ pub(crate) struct Open {
     pub(crate) sent: bool,
     /// What of it a person approved.
     pub(crate) approved: Option<Value>,
+    /// It said that it would use a tool of our gateway, and nobody was asked.
+    pub(crate) promise: Option<Promise>,
     /// Why it ended, where that was not the agent's doing.
     pub(crate) refused: Option<ToolError>,
     began: Instant,
@@ -102,7 +105,17 @@ impl Calls {
         let observer = scene.stage.observer(&step);
         let began = Instant::now();
         let id = call.id.clone();
-        let open = Open { call, step, pending, observer, sent: false, approved: None, refused: None, began };
+        let open = Open {
+            call,
+            step,
+            pending,
+            observer,
+            sent: false,
+            approved: None,
+            promise: None,
+            refused: None,
+            began,
+        };
         self.open.insert(id, open);
         Ok(())
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::message::{Choice, Kind, ToolCall};
+use crate::ours;
 
 /// Most characters of arguments in a question.
 const ARGUMENT_CHARS: usize = 8_000;
@@ -28,12 +29,6 @@ pub struct Allowed {
     pub gateway: bool,
 }
 
-/// Whether a call is named as one of the server `chatos` that we gave the agent.
-fn is_gateway(title: &str) -> bool {
-    let title = title.trim_start_matches("mcp__").trim_start_matches("mcp.");
-    title.strip_prefix("chatos").is_some_and(|rest| rest.starts_with(['_', '.', '/', ':', '-', ' ']))
-}
-
 /// What is done with a permission before anybody is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum First {
@@ -42,6 +37,8 @@ pub(crate) enum First {
     Refuse,
     /// A look at the project.
     Pass,
+    /// It says that it means a tool of our gateway, which asks by itself; whether that is so has to be seen.
+    Ours,
 }
 
 impl Allowed {
@@ -55,13 +52,15 @@ impl Allowed {
             kind if (kind.changes_files() || !call.diffs.is_empty()) && !self.edit => First::Refuse,
             Kind::Read | Kind::Search if !self.read => First::Refuse,
             Kind::Read | Kind::Search if self.reads_pass && call.diffs.is_empty() && inside() => First::Pass,
-            // The gateway asks by itself about what its tools do; nobody is asked twice.
-            Kind::Other | Kind::Fetch if self.gateway && call.diffs.is_empty() && is_gateway(&call.title) => {
-                First::Pass
-            }
+            Kind::Other | Kind::Execute if self.gateway && is_ours(call) => First::Ours,
             _ => First::Ask,
         }
     }
+}
+
+/// Whether a call is named as a tool of our gateway, and announces nothing that no such tool does.
+fn is_ours(call: &ToolCall) -> bool {
+    call.diffs.is_empty() && call.command().is_none() && ours::named(&call.title).is_some()
 }
 
 /// Whether a path is below the root once links are followed; what is not there is not.
@@ -129,7 +128,7 @@ pub(crate) fn question(
     let cut = Whole::of(&text, chars);
     if changes {
         prompt["diff"] = json!(cut.shown);
-    } else if command.is_none() {
+    } else if command.is_none() && !cut.shown.is_empty() {
         let message = prompt["message"].as_str().unwrap_or_default().to_owned();
         prompt["message"] = json!(format!("{message}\n\n```json\n{}\n```", cut.shown));
     }
@@ -139,6 +138,12 @@ pub(crate) fn question(
     let effect = effect_of(call, command.as_deref(), changes, choices, asker);
     let digest = effect::digest_of(&json!([effect.name, effect.material]));
     Ok(Question { prompt, effect, whole: cut.is_cut.then_some(text), digest })
+}
+
+/// What a call is announced with: its input, or the text that agents without one tell instead.
+fn announced(call: &ToolCall) -> Value {
+    let empty = call.input.is_null() || call.input.as_object().is_some_and(Map::is_empty);
+    if empty && !call.text.is_empty() { json!({ "text": call.text }) } else { call.input.clone() }
 }
 
 /// What an answer decides: client, session, kind, input, contents, command, folder and options.
@@ -163,7 +168,7 @@ fn effect_of(
             "client",
             json!({ "agent": asker.agent_id, "session": asker.session, "program": asker.program }),
         )
-        .with("arguments", effect::arguments(&call.input))
+        .with("arguments", effect::arguments(&announced(call)))
         .with("options", json!(options))
         .with("root", effect::directory(asker.root));
     if asker.through_us {
@@ -278,7 +283,12 @@ fn choice_prompt(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, lang: La
         sorted.into_iter().map(|choice| json!({ "value": choice.id, "label": label(choice) })).collect();
     let mut prompt = base("choice", title, asker, lang);
     prompt["options"] = json!(options);
-    (prompt, serde_json::to_string_pretty(&call.input).unwrap_or_default())
+    let text = match announced(call) {
+        Value::Object(told) if call.input != json!(told) => call.text.clone(),
+        Value::Null => String::new(),
+        told => serde_json::to_string_pretty(&told).unwrap_or_default(),
+    };
+    (prompt, text)
 }
 
 /// The agent's option for an answer of the person; `None` is its outcome `cancelled`.
@@ -445,9 +455,45 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_our_gateway_are_known_by_name() {
-        assert!(is_gateway("mcp__chatos__tasks_add") && is_gateway("chatos_tasks") && is_gateway("chatos/x"));
-        assert!(!is_gateway("chatosx") && !is_gateway("other chatos") && !is_gateway("chatos"));
+    fn what_is_named_as_a_tool_of_our_gateway_may_be_one_unless_it_announces_something_else() {
+        let all =
+            Allowed { execute: true, edit: true, read: true, files: true, reads_pass: true, gateway: true };
+        let first = |told: Value| {
+            let mut call = ToolCall::default();
+            call.told(&told);
+            all.first(&call, Path::new("/"))
+        };
+        let title = "mcp__chatos__tasks_add";
+        assert_eq!(first(json!({ "title": title, "kind": "other" })), First::Ours);
+        assert_eq!(first(json!({ "title": title, "kind": "fetch" })), First::Ask);
+        assert_eq!(first(json!({ "title": title, "kind": "edit" })), First::Ask);
+        let command = json!({ "title": title, "kind": "execute", "rawInput": { "command": "ls" } });
+        assert_eq!(first(command), First::Ask);
+        let diff = json!([{ "type": "diff", "path": "/a", "newText": "x" }]);
+        assert_eq!(first(json!({ "title": title, "kind": "other", "content": diff })), First::Ask);
+        assert_eq!(first(json!({ "title": "chatosx_tasks_add", "kind": "other" })), First::Ask);
+    }
+
+    #[test]
+    fn an_agent_that_tells_its_arguments_as_text_is_asked_about_with_them() {
+        let choices = [Choice { id: "y".to_owned(), name: "Yes".to_owned(), kind: "allow_once".to_owned() }];
+        let asker = Asker {
+            agent_id: "a",
+            agent: "A",
+            program: "p",
+            session: "s",
+            root: Path::new("/"),
+            through_us: false,
+        };
+        let of = |text: &str| {
+            let mut call = ToolCall::default();
+            let content = json!([{ "type": "content", "content": { "type": "text", "text": text } }]);
+            call.told(&json!({ "title": "t", "kind": "other", "content": content }));
+            question(&call, &choices, asker, Lang::En).unwrap()
+        };
+        let (one, two) = (of("{\"n\":1}"), of("{\"n\":2}"));
+        assert!(one.prompt["message"].as_str().unwrap().contains("{\"n\":1}"));
+        assert_ne!(one.digest, two.digest, "other arguments are another question");
     }
 
     #[test]

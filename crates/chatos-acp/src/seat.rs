@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::known;
 use crate::link::{AUTH_REQUIRED, Incoming, Link, Refusal};
+use crate::ours::{Arrivals, OurTool, SERVER};
 use crate::permission::Allowed;
 use crate::session;
 
@@ -28,6 +29,10 @@ const VERSION: u64 = 1;
 const HELLO: Duration = Duration::from_secs(60);
 /// How long it may take to open or load a session.
 const OPENING: Duration = Duration::from_secs(120);
+/// A loaded session is told to its end when nothing came for so long.
+const QUIET: Duration = Duration::from_millis(300);
+/// What an agent may tell of a loaded session after it said that it is loaded takes no longer than this.
+const LATE: Duration = Duration::from_secs(5);
 /// An agent nobody talked to for so long is ended.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 /// What a stopped agent has before it is made to end, twice.
@@ -56,7 +61,7 @@ impl Launching {
         let place = root.to_string_lossy();
         let args: Vec<&str> =
             args.iter().map(String::as_str).chain(["--root", place.as_ref(), "--session", chat]).collect();
-        json!([{ "name": "chatos", "command": program, "args": args, "env": [] }])
+        json!([{ "name": SERVER, "command": program, "args": args, "env": [] }])
     }
 }
 
@@ -84,6 +89,8 @@ pub(crate) struct Seat {
     pub(crate) told: AcpTold,
     /// What it sent since the session was opened; nobody listened elsewhere.
     pub(crate) early: Option<mpsc::Receiver<Incoming>>,
+    /// It said that it would use our gateway, and nothing arrived there.
+    pub(crate) doubted: bool,
     /// What was offered when it said hello.
     offered: Allowed,
     life: Lifetime,
@@ -118,6 +125,8 @@ pub struct Seats(Arc<Chairs>);
 struct Chairs {
     /// Those that wait for their next turn.
     idle: Mutex<HashMap<String, (u64, Seat)>>,
+    /// What arrived at the gateways they were given.
+    arrivals: Arrivals,
     /// The lines of all, with their sessions.
     live: Mutex<HashMap<String, (Link, String)>>,
 }
@@ -129,6 +138,15 @@ impl Seats {
 
     fn lines(&self) -> std::sync::MutexGuard<'_, HashMap<String, (Link, String)>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A program's session made a call through the gateway.
+    pub fn gateway_called(&self, client: &str, tool: OurTool) {
+        self.0.arrivals.note(client, tool);
+    }
+
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.0.arrivals
     }
 
     /// This agent works for this chat from now on.
@@ -206,7 +224,10 @@ impl Seat {
             "protocolVersion": VERSION,
             // What the profile does not allow is not offered.
             "clientCapabilities": {
-                "fs": { "readTextFile": offered.files, "writeTextFile": offered.files && offered.edit },
+                "fs": {
+                    "readTextFile": offered.files && !reads_itself(launch),
+                    "writeTextFile": offered.files && offered.edit,
+                },
                 "terminal": offered.execute,
                 "session": { "configOptions": { "boolean": {} } },
                 "elicitation": { "form": {} },
@@ -247,6 +268,7 @@ impl Seat {
                 .is_some_and(|offer| !offer.is_null()),
             closes: can("/agentCapabilities/sessionCapabilities/close").is_some_and(|offer| !offer.is_null()),
             told: AcpTold::default(),
+            doubted: false,
             early: None,
             offered,
             life: launching.life.clone(),
@@ -336,6 +358,15 @@ impl Seat {
         while let Ok(one) = incoming.try_recv() {
             asked.extend(keep(one));
         }
+        // Some agents tell the rest of a loaded session after they said that it is loaded.
+        if method == "session/load" && done.is_ok() {
+            let until = tokio::time::Instant::now() + LATE;
+            while tokio::time::Instant::now() < until
+                && let Ok(Some(one)) = tokio::time::timeout(QUIET, incoming.recv()).await
+            {
+                asked.extend(keep(one));
+            }
+        }
         for (id, method) in asked {
             self.link.refuse(id, &method).await;
         }
@@ -346,6 +377,15 @@ impl Seat {
         }
         (done, replayed)
     }
+}
+
+/// Gemini CLI takes our word that a file is not there for a failure and then creates none; it looks itself instead.
+fn reads_itself(launch: &AcpLaunch) -> bool {
+    let is_it = |word: &String| {
+        Path::new(word).file_name().is_some_and(|name| name.to_string_lossy().contains("gemini"))
+    };
+    launch.known_id.as_deref() == Some("gemini")
+        || std::iter::once(&launch.program).chain(&launch.args).any(is_it)
 }
 
 /// For whom an agent is started.

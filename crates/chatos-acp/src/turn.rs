@@ -5,6 +5,7 @@ mod acts;
 mod ask;
 mod cut_off;
 mod elicit;
+mod promised;
 mod texts;
 mod told;
 
@@ -36,7 +37,7 @@ use crate::session;
 use acts::{Cover, Done, Terminal};
 pub use acts::{Deed, Hands};
 use ask::Decided;
-use texts::{begins_anew, changed_after, end_of, gone, lost};
+use texts::{begins_anew, end_of, gone, lost, stopped};
 
 /// How often an agent that dies in one turn is started again.
 const LIVES: u32 = 2;
@@ -109,8 +110,8 @@ pub(crate) struct Work<'a> {
     remarks: Vec<String>,
     context: Option<(u64, u64)>,
     usage: Usage,
-    /// It did something else than was approved.
-    alarm: bool,
+    /// It did something else than it announced, in a word.
+    alarm: Option<&'static str>,
     plan: Option<(usize, usize)>,
     /// The call that stands for the plan; empty before there is one.
     plan_id: String,
@@ -179,7 +180,7 @@ impl<'a> Work<'a> {
             remarks: Vec::new(),
             context: None,
             usage: Usage::default(),
-            alarm: false,
+            alarm: None,
             plan: None,
             plan_id: String::new(),
             doing: JoinSet::new(),
@@ -219,9 +220,11 @@ impl<'a> Work<'a> {
                 Tried::Ended(end) => return Ok(end),
                 Tried::Died(why) => {
                     let prompted = self.fall().await?;
-                    if lives == 0 || !prompted || self.alarm {
-                        let code = if self.alarm { "changed_after_approval" } else { why.code };
-                        return Ok(End::Failed { code, message: why.message });
+                    if let Some(code) = self.alarm {
+                        return Ok(stopped(&self.turn.agent, code));
+                    }
+                    if lives == 0 || !prompted {
+                        return Ok(End::Failed { code: why.code, message: why.message });
                     }
                     self.turn.stage.notice(Severity::Warning, "agent_restarted", &why.message);
                     tokio::time::sleep(Duration::from_secs(u64::from(LIVES - lives + 1))).await;
@@ -275,8 +278,8 @@ impl<'a> Work<'a> {
                 Ok(stop) => stop,
                 Err(tried) => return Ok(tried),
             };
-            if self.alarm {
-                return Ok(Tried::Ended(changed_after(&turn.agent)));
+            if let Some(code) = self.alarm {
+                return Ok(Tried::Ended(stopped(&turn.agent, code)));
             }
             if let Some(end) = end_of(&stop, &turn.agent) {
                 return Ok(Tried::Ended(end));
@@ -342,6 +345,9 @@ impl<'a> Work<'a> {
         }
         self.end_acts().await?;
         self.keep_told().await?;
+        if answer.is_ok() {
+            self.broken_promises().await?;
+        }
         let answer = match answer {
             Ok(answer) => answer,
             Err(Refusal::Said { code, message, data }) => {
@@ -430,7 +436,12 @@ impl<'a> Work<'a> {
         let turn = self.turn;
         let (store, chat, agent) = (turn.store.clone(), turn.session_id.clone(), turn.agent_id.clone());
         let row = blocking(move || store.acp_session(&chat, &agent)).await?;
-        let wanted = row.map(|row| row.wanted).unwrap_or_default();
+        let (wanted, before) = row.map(|row| (row.wanted, row.told)).unwrap_or_default();
+        // An agent that loads a session does not always tell its commands again.
+        if seat.told.commands.is_empty() {
+            let before: chatos_wire::agent::AcpTold = serde_json::from_str(&before).unwrap_or_default();
+            seat.told.commands = before.commands;
+        }
         let mut wanted: session::Wanted = serde_json::from_str(&wanted).unwrap_or_default();
         let mut once = false;
         for (id, value) in wanted.clone() {

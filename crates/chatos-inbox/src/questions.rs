@@ -479,7 +479,10 @@ impl Questions {
         self.asked_by(&id, owner)?;
         let _moment = self.moment()?;
         let scope = Scope::Request(&id);
+        // Another program that withdraws its call, or is gone, waits for no answer (other-agents §3.3).
+        let foreign = || self.prompts.get(&id).is_some_and(|item| item.client.is_some());
         let closed = match code {
+            "aborted" if foreign() => self.prompts.orphan(scope),
             "aborted" => self.prompts.abort(scope),
             "asker_gone" => self.prompts.orphan(scope),
             other => return Err(wrong("code", other, "aborted or asker_gone", " aborted 或 asker_gone")),

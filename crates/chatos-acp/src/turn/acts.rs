@@ -18,6 +18,7 @@ use super::Work;
 use super::ask::{Decided, Sequel};
 use crate::link::{FAILED, INVALID, NOT_FOUND};
 use crate::message::{Choice, FileDiff, Kind, Progress, ToolCall, in_shell};
+use crate::ours::OurTool;
 use crate::permission::{self, Asker};
 
 /// Longest text an agent may write at once.
@@ -48,6 +49,9 @@ pub struct Deed {
 pub trait Hands: Send + Sync {
     /// Makes a call; the profile is looked at here.
     fn call(&self, deed: Deed, observer: Arc<dyn CallObserver>) -> Later<CallEnd>;
+
+    /// The tool that our gateway offers this agent under this name.
+    fn offered(&self, name: String) -> Later<Option<OurTool>>;
 }
 
 /// Something to do for the agent.
@@ -248,7 +252,7 @@ impl Work<'_> {
         }
         let refused = if !ours {
             Err((INVALID, "there is no such session".to_owned()))
-        } else if self.alarm {
+        } else if self.alarm.is_some() {
             Err((FAILED, "the turn was stopped".to_owned()))
         } else {
             match method {

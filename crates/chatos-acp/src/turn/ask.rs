@@ -88,7 +88,7 @@ impl Work<'_> {
         let id = told["toolCallId"].as_str().unwrap_or_default().to_owned();
         let choices = choices(&params);
         let known = is_name(&id) && !self.calls.ended.contains(&id);
-        if params["sessionId"] != session.as_str() || !known || self.alarm {
+        if params["sessionId"] != session.as_str() || !known || self.alarm.is_some() {
             link.refuse(rpc_id, "session/request_permission").await;
             return Ok(());
         }
@@ -131,8 +131,18 @@ impl Work<'_> {
                 decided.yes = true;
                 return self.decided(decided).await;
             }
-            First::Pass | First::Ask => {}
+            First::Ours if decided.choices.iter().any(|choice| choice.kind == "allow_once") => {
+                if let Some(promise) = self.promised(&call).await? {
+                    if let Some(open) = self.calls.open.get_mut(&id) {
+                        open.promise = Some(promise);
+                    }
+                    decided.yes = true;
+                    return self.decided(decided).await;
+                }
+            }
+            First::Pass | First::Ours | First::Ask => {}
         }
+        let Some(open) = self.calls.open.get(&id) else { return Ok(()) };
         let asker = Asker {
             agent_id: &turn.agent_id,
             agent: &turn.agent,

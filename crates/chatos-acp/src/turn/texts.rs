@@ -5,6 +5,7 @@ use chatos_tool::{Needed, Text, ToolError};
 use chatos_wire::RunEnd;
 use serde_json::Value;
 
+use super::promised::BROKEN;
 use crate::permission::Unaskable;
 use crate::seat::NoSeat;
 
@@ -35,16 +36,26 @@ pub(super) fn end_of(stop: &str, agent: &str) -> Option<End> {
     }
 }
 
-pub(super) fn changed_after(agent: &str) -> End {
-    End::Failed {
-        code: "changed_after_approval",
-        message: Text::new(
+/// The end of a turn whose agent did something else than it had said.
+pub(super) fn stopped(agent: &str, code: &'static str) -> End {
+    let message = if code == BROKEN {
+        Text::new(
+            format!(
+                "{agent} said that it used a tool of ChatOS, and ChatOS saw no such call. The turn was stopped; look at what it did."
+            ),
+            format!(
+                "{agent} 声称使用了 ChatOS 的工具，但 ChatOS 并未收到该调用。本轮已停止；请检查它做了什么。"
+            ),
+        )
+    } else {
+        Text::new(
             format!(
                 "{agent} announced something else after you had approved it. The turn was stopped; look at what it changed."
             ),
             format!("{agent} 在你批准之后又改变了内容。本轮已停止；请检查它做了哪些更改。"),
-        ),
-    }
+        )
+    };
+    End::Failed { code, message }
 }
 
 pub(super) fn lost(agent: &str) -> Text {

@@ -166,6 +166,13 @@ impl Work<'_> {
             return self.alarm(id).await;
         }
         open.call.told(update);
+        if open.call.progress == Progress::Done && !self.keeps_promise(id).await? {
+            return self.break_off(id).await;
+        }
+        if self.calls.open.get(id).is_some_and(|open| open.call.progress == Progress::Failed) {
+            self.doubt(id).await?;
+        }
+        let Some(open) = self.calls.open.get_mut(id) else { return Ok(()) };
         let over = matches!(open.call.progress, Progress::Done | Progress::Failed);
         if over && !open.call.terminals.is_empty() {
             self.fill(id);
@@ -188,19 +195,29 @@ impl Work<'_> {
 
     /// It does something else than a person saw: the turn is stopped.
     pub(super) async fn alarm(&mut self, id: &str) -> Result<(), Fault> {
-        let turn = self.turn;
         let message = Text::fixed(
             "changed after it was approved; the turn was stopped",
             "批准之后内容发生变化；本轮已停止",
         );
+        self.stop_for(id, "changed_after_approval", message).await
+    }
+
+    /// Stops the turn because the agent cannot be believed.
+    pub(super) async fn stop_for(
+        &mut self,
+        id: &str,
+        code: &'static str,
+        message: Text,
+    ) -> Result<(), Fault> {
+        let turn = self.turn;
         if let Some(open) = self.calls.open.get_mut(id) {
             open.refused =
                 Some(chatos_tool::ToolError::unavailable(chatos_tool::Needed::Process, message.clone()));
         }
         let details = json!({ "agentId": turn.agent_id, "runId": turn.run.id, "call": crate::calls::call_id(&turn.run.id, id) });
-        turn.audit.audit("changed_after_approval", details);
-        turn.stage.notice(Severity::Error, "changed_after_approval", &message);
-        self.alarm = true;
+        turn.audit.audit(code, details);
+        turn.stage.notice(Severity::Error, code, &message);
+        self.alarm = Some(code);
         let Some(seat) = &self.seat else { return Ok(()) };
         let (link, session) = (seat.link.clone(), seat.session.clone());
         if link.tell("session/cancel", json!({ "sessionId": session })).await.is_ok() {
@@ -210,7 +227,7 @@ impl Work<'_> {
             tokio::time::sleep(super::PATIENCE).await;
         }
         // Whatever it says to that: it goes no further.
-        link.gone("it was stopped because it changed what had been approved");
+        link.gone("it was stopped because it did something else than it had announced");
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use chatos_acp::{AcpTurn, Allowed, Audit, Deed, Hands, Launching, PLACES};
+use chatos_acp::{AcpTurn, Allowed, Audit, Deed, Hands, Launching, OurTool, PLACES};
 use chatos_agent::{CallEnd, CallObserver, CallOrder, End, RunFacts, ToolRef, Turn};
 use chatos_child::child_environment;
 use chatos_contribution::ServerIdentity;
@@ -75,18 +75,23 @@ struct HostHands {
     outcome: Outcome,
     run: RunFacts,
     set: tokio::sync::OnceCell<Arc<Toolset>>,
+    /// What its gateway offers: everything that is granted but for what it does itself.
+    behind: Outcome,
+    offered: tokio::sync::OnceCell<Arc<Toolset>>,
 }
 
 impl HostHands {
     fn new(host: &Arc<Host>, outcome: &Outcome, run: &RunFacts) -> Self {
-        let mut outcome = outcome.clone();
-        outcome.grants.retain(|_, grant| OWN.contains(&grant.server.as_str()));
-        Self { host: Arc::clone(host), outcome, run: run.clone(), set: tokio::sync::OnceCell::new() }
+        let (mut own, mut behind) = (outcome.clone(), outcome.clone());
+        own.grants.retain(|_, grant| OWN.contains(&grant.server.as_str()));
+        behind.grants.retain(|_, grant| !OWN.contains(&grant.server.as_str()));
+        let (set, offered) = (tokio::sync::OnceCell::new(), tokio::sync::OnceCell::new());
+        Self { host: Arc::clone(host), outcome: own, run: run.clone(), set, behind, offered }
     }
 
-    async fn set(&self) -> Arc<Toolset> {
-        let made = self.set.get_or_try_init(|| async {
-            let order = ToolsetOrder::new(&self.outcome, self.run.lang);
+    async fn made(&self, cell: &tokio::sync::OnceCell<Arc<Toolset>>, outcome: &Outcome) -> Arc<Toolset> {
+        let made = cell.get_or_try_init(|| async {
+            let order = ToolsetOrder::new(outcome, self.run.lang);
             self.host.servers().toolset(order).await.map(Arc::new)
         });
         match made.await {
@@ -106,7 +111,7 @@ impl Hands for SharedHands {
     fn call(&self, deed: Deed, observer: Arc<dyn CallObserver>) -> Later<CallEnd> {
         let hands = Arc::clone(&self.0);
         Box::pin(async move {
-            let (set, run) = (hands.set().await, &hands.run);
+            let (set, run) = (hands.made(&hands.set, &hands.outcome).await, &hands.run);
             let order = CallOrder {
                 tool: ToolRef::Direct { server: deed.server.to_owned(), tool: deed.tool.to_owned() },
                 arguments: deed.arguments,
@@ -125,6 +130,15 @@ impl Hands for SharedHands {
                 together: None,
             };
             hands.host.calls().dispatcher().call(&set, order, observer).await
+        })
+    }
+
+    fn offered(&self, name: String) -> Later<Option<OurTool>> {
+        let hands = Arc::clone(&self.0);
+        Box::pin(async move {
+            let set = hands.made(&hands.offered, &hands.behind).await;
+            let tool = set.get(&name)?;
+            Some(OurTool { server: tool.identity.to_string(), tool: tool.tool.clone() })
         })
     }
 }

@@ -40,6 +40,10 @@ pub(super) async fn call_with(
     let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
     let cancel = CancellationToken::new();
     let _registered = desk.register(&call_id, &cancel)?;
+    if call.for_client {
+        let tool = chatos_acp::OurTool { server: call.server.clone(), tool: call.tool.clone() };
+        host.runs().seats().gateway_called(&call.session, tool);
+    }
     let (is_agents, wants_trail) = (call.agent.is_some(), call.trail);
     let refused = if call.for_client { client_root::check(host, &set, &call).await? } else { None };
     let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());

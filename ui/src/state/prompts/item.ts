@@ -200,9 +200,13 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
   };
 }
 
+/** What programs call themselves in the protocol, and what people call them. */
+const PEOPLE_SAY = new Map([['claude-code', 'Claude Code'], ['codex-mcp-client', 'codex'], ['gemini-cli-mcp-client', 'Gemini CLI']]);
+
 /** A program by the name it gives itself, with a number where another one in the same project has that name, too. */
 export function programName({ name, number }: { name: string; number: number }): string {
-  return number > 1 ? `${name} ${number}` : name;
+  const known = PEOPLE_SAY.get(name) ?? name;
+  return number > 1 ? `${known} ${number}` : known;
 }
 
 function readClient(value: unknown): PromptClient | null {

@@ -1,0 +1,97 @@
+// Five programs ask at once: one Inbox, each question with its program and its project, and each answer reaches the one
+// that asked. With `CHATOS_SHOTS=FOLDER` the page is also drawn there: wide, narrow, dark, in Chinese.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+import { browser, CHATOS, CHROMIUM, chatos, eventually, home, serve } from '../mcp-peers/support.mjs';
+import { agent as make, answer, open } from './inbox.mjs';
+
+/** What programs call themselves, and where each works. */
+const PROGRAMS = [
+  { name: 'codex-mcp-client', shown: 'codex', project: 'billing' },
+  { name: 'opencode', project: 'website' },
+  { name: 'gemini-cli-mcp-client', shown: 'Gemini CLI', project: 'weather-app' },
+  { name: 'goose', project: 'notes' },
+];
+const SHOTS = process.env.CHATOS_SHOTS;
+
+async function asking(t) {
+  const place = home(t);
+  const host = await serve(t, place);
+  const id = await make(host, ['code_writer']);
+  const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
+  const calls = [];
+  for (const { name, shown = name, project } of PROGRAMS) {
+    const cwd = join(place.root, project);
+    mkdirSync(cwd);
+    const client = new Client({ name, version: '1.2.3' });
+    const args = ['gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en'];
+    await client.connect(new StdioClientTransport({ command: CHATOS, args, cwd, env, stderr: 'ignore' }));
+    t.after(() => client.close());
+    const { tools } = await client.listTools();
+    const tool = tools.find(({ name }) => name.endsWith('write_file')).name;
+    const done = client.callTool({ name: tool, arguments: { path: `${project}.md`, contents: `# ${project}\n\nWritten by ${name}.\n` } }, undefined, { timeout: 120_000 });
+    done.catch(() => {});
+    calls.push({ name, shown, project, cwd, done });
+  }
+  // The fifth has its own tools, and asks with its hook.
+  const cwd = join(place.root, 'shop');
+  mkdirSync(cwd);
+  const hook = spawn(CHATOS, ['hook', 'claude', '--state-dir', place.state, '--lang', 'en'], { cwd, env });
+  t.after(() => hook.kill('SIGKILL'));
+  let said = '';
+  hook.stdout.on('data', (chunk) => (said += chunk));
+  const ended = new Promise((resolve) => hook.once('close', () => resolve(said && JSON.parse(said))));
+  hook.stdin.end(JSON.stringify({ hook_event_name: 'PermissionRequest', session_id: 'fix the cart', cwd, tool_name: 'Bash', tool_input: { command: 'npm test' } }));
+  calls.push({ name: 'Claude Code', shown: 'Claude Code', project: 'shop', cwd, done: ended, hook: true });
+  const items = await eventually('five questions', async () => {
+    const items = await open(host);
+    return items.length === 5 ? items : undefined;
+  });
+  return { place, host, calls, items };
+}
+
+test('five programs are told apart, and no answer reaches another one', { timeout: 180_000 }, async (t) => {
+  const { host, calls, items } = await asking(t);
+  const shown = items.map(({ client }) => `${client.name} ${client.project}`).sort();
+  assert.deepEqual(shown, calls.map(({ name, project }) => `${name} ${project}`).sort());
+  // Every second one is agreed to, in another order than they asked.
+  for (const [at, call] of [...calls.entries()].reverse()) {
+    const item = items.find(({ client }) => client.name === call.name);
+    await answer(host, item, at % 2 === 0 ? { status: 'ok' } : { status: 'canceled', remark: `not in ${call.project}` });
+    const result = await call.done;
+    if (call.hook) {
+      assert.equal(result.hookSpecificOutput.decision.behavior, 'allow');
+      continue;
+    }
+    assert.equal(existsSync(join(call.cwd, `${call.project}.md`)), at % 2 === 0, call.name);
+    if (at % 2 !== 0) assert.match(JSON.stringify(result), new RegExp(`not in ${call.project}`));
+  }
+  assert.equal((await open(host)).length, 0);
+});
+
+test('on the page each says who asks and where', { timeout: 180_000, skip: CHROMIUM === undefined ? 'no Chromium' : false }, async (t) => {
+  const { place, calls } = await asking(t);
+  const chromium = await browser(t);
+  const looks = SHOTS ? [['wide', 1280, 'en-US', 'light'], ['dark', 1280, 'en-US', 'dark'], ['narrow', 400, 'en-US', 'light'], ['zh', 1280, 'zh-CN', 'light'], ['narrow-zh', 400, 'zh-CN', 'dark']] : [['wide', 1280, 'en-US', 'light']];
+  for (const [word, width, locale, colorScheme] of looks) {
+    const context = await chromium.newContext({ locale, colorScheme, viewport: { width, height: 800 } });
+    const page = await context.newPage();
+    await page.goto(JSON.parse((await chatos(place, ['open', '--no-open', '--json'])).stdout).signInUrl);
+    await page.getByRole('navigation').first().waitFor();
+    await page.evaluate(() => (location.hash = '#/queue'));
+    const list = page.locator('[data-list]').first();
+    await eventually('five rows', async () => (await list.locator('[role="option"]').count()) === 5);
+    const text = await list.innerText();
+    for (const { shown, project } of calls) assert.ok(text.includes(`${shown} · ${project}`), `${shown} in ${project}: ${text}`);
+    if (SHOTS) await page.screenshot({ path: join(SHOTS, `five-${word}.png`) });
+    await context.close();
+  }
+});
