@@ -394,6 +394,11 @@ impl Questions {
         self.prompts.use_approval(&parse(id)?, effect).map_err(|error| use_fault(&error))
     }
 
+    /// The right to do once more what was approved in a question, where it is exactly that.
+    pub fn once_more(&self, id: &str, effect: &Effect) -> Result<Option<Approval>, Fault> {
+        self.prompts.once_more(&parse(id)?, effect).map_err(|error| records_fault(&error))
+    }
+
     /// `GET /prompts/{id}/wait`: the answer, or `pending` when the time is over.
     pub async fn wait(&self, id: &str, limit: Duration, cancel: &CancellationToken) -> Result<Value, Fault> {
         let id = parse(id)?;

@@ -1,6 +1,6 @@
 //! What is kept of questions that decided an effect, beside their records: the facts that rules look at (inbox §4.5).
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use crate::db::Store;
 use crate::error::StoreError;
@@ -73,6 +73,14 @@ impl Store {
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Facts of one question, answered or not.
+    pub fn question_facts(&self, id: &str) -> Result<Option<String>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT facts FROM question_facts WHERE request_id = ?1";
+            Ok(connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional()?)
         })
     }
 

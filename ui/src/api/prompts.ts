@@ -28,6 +28,8 @@ export interface WantedRule {
   scope: RuleScope;
   /** The person saw which earlier answers it differs from. */
   alsoDifferent?: boolean;
+  /** For a tool of another server: whatever its arguments are. */
+  anyArguments?: boolean;
 }
 
 const BASE = '/api/v1/prompts';
@@ -52,6 +54,12 @@ export class PromptsApi {
   }
 
   /** Without a moment it is back at once. */
+  /** Ends what asked: the work of its chat, or its run where it has none. */
+  stop(chat: string | null, run: string): Promise<unknown> {
+    const at = chat === null ? `/api/v1/runs/${encodeURIComponent(run)}` : `/api/v1/sessions/${encodeURIComponent(chat)}`;
+    return this.http.post(`${at}/abort`, {});
+  }
+
   snooze(id: string, until: Date | null): Promise<PromptView> {
     const [path, options] = at(id, '/snooze');
     return this.http.post(path, { until: until?.toISOString() ?? null }, options);
@@ -77,9 +85,9 @@ export class PromptsApi {
   }
 
   /** The narrowest rule that would have answered a question; nothing is kept. */
-  ruleOf(id: string, scope: RuleScope): Promise<RuleKept> {
+  ruleOf(id: string, wanted: WantedRule): Promise<RuleKept> {
     const [path, options] = at(id, '/rule');
-    return this.http.post(path, { scope }, options);
+    return this.http.post(path, wanted, options);
   }
 
   /** The open questions that are asked with this one. */
