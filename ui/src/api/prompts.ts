@@ -54,12 +54,6 @@ export class PromptsApi {
   }
 
   /** Without a moment it is back at once. */
-  /** Ends what asked: the work of its chat, or its run where it has none. */
-  stop(chat: string | null, run: string): Promise<unknown> {
-    const at = chat === null ? `/api/v1/runs/${encodeURIComponent(run)}` : `/api/v1/sessions/${encodeURIComponent(chat)}`;
-    return this.http.post(`${at}/abort`, {});
-  }
-
   snooze(id: string, until: Date | null): Promise<PromptView> {
     const [path, options] = at(id, '/snooze');
     return this.http.post(path, { until: until?.toISOString() ?? null }, options);

@@ -171,11 +171,6 @@ export class Prompts {
   }
 
   /** Puts a question off, or back at once without a moment. */
-  /** Ends the run that asked this, with the runs above it. */
-  async stop({ runId, card }: PromptItem): Promise<void> {
-    if (runId !== null) await this.#api.stop(card?.session?.id || null, runId);
-  }
-
   async snooze(id: string, until: Date | null): Promise<void> {
     await this.#api.snooze(id, until);
   }

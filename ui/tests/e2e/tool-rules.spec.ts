@@ -1,5 +1,5 @@
 // A tool of another server on its card (inbox §2.2): “Always…” with exactly these arguments or with any, in this folder
-// only; and “Reject and stop”, which says no with the note and ends the run.
+// only.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,8 @@ import { openPrompt } from './questions';
 
 const FIXTURE = join(import.meta.dirname, 'mcp-fixture.mjs');
 
-interface Stage {
-  models: ModelServer;
-  /** A chat in a folder of its own. */
-  chat: (folder: string) => Promise<string>;
-}
-
 /** An agent that says back what it is told, through a tool that has to be asked for. */
-async function stage(host: Host): Promise<Stage> {
+async function stage(host: Host): Promise<(folder: string) => Promise<string>> {
   const models = await ModelServer.start('');
   onTestFinished(() => models.stop());
   models.decide = (body) => {
@@ -31,12 +25,12 @@ async function stage(host: Host): Promise<Stage> {
   const server = await host.api<{ id: string }>('POST', 'mcp-servers', { name: 'parrot', argv: [process.execPath, FIXTURE] });
   const land = await host.api<{ id: string }>('POST', 'land-configs', { name: 'Asks', main: { mcpServers: [{ id: server.id, tools: { ask: ['echo'] } }] }, sub: {} });
   const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Helper', mode: 'flow', landConfigId: land.id, modelId: model.id });
-  const chat = async (folder: string): Promise<string> => {
+  // A chat in a folder of its own.
+  return async (folder) => {
     const workspaceRoot = join(host.home, folder);
     mkdirSync(workspaceRoot, { recursive: true });
     return (await host.api<{ id: string }>('POST', 'sessions', { title: folder, agentId: agent.id, workspaceRoot })).id;
   };
-  return { models, chat };
 }
 
 const say = (host: Host, chat: string, text: string) => host.api<{ runId: string }>('POST', `sessions/${chat}/send`, { text });
@@ -51,7 +45,7 @@ const ended = (host: Host, run: string) => expect.poll(async () => (await host.a
 
 test('“Always…” on a tool approves it with these arguments, or with any, in this folder and nowhere else', async ({ ownHost, open }) => {
   const host = await ownHost();
-  const { chat } = await stage(host);
+  const chat = await stage(host);
   const here = await chat('here');
   const first = await say(host, here, 'one');
   const page = await open({ host, at: '#/queue' });
@@ -84,23 +78,4 @@ test('“Always…” on a tool approves it with these arguments, or with any, i
   // Another folder.
   await say(host, await chat('there'), 'one');
   await question(host);
-});
-
-test('“Reject and stop” says no with the note and ends the run', async ({ ownHost, open }) => {
-  const host = await ownHost();
-  const { models, chat } = await stage(host);
-  const here = await chat('here');
-  const { runId } = await say(host, here, 'one');
-  const page = await open({ host, at: '#/queue' });
-  const id = await question(host);
-  await openPrompt(page, id);
-  await page.getByLabel('Note to the agent').fill('not now');
-  await page.getByRole('button', { name: 'More ways to reject' }).click();
-  await page.getByRole('menuitem', { name: 'Reject and stop' }).waitFor();
-  await keep(page, 'reject-and-stop');
-  await page.getByRole('menuitem', { name: 'Reject and stop' }).click();
-  await ended(host, runId).toBe('aborted');
-  const closed = await host.api<{ state: string; answer: { response: { selection?: string; remark?: string } } }>('GET', `prompts/${id}`);
-  expect(closed.answer.response).toMatchObject({ selection: 'no', remark: 'not now' });
-  expect(models.requests.some(({ body }) => JSON.stringify(body.messages).includes('got one'))).toBe(false);
 });

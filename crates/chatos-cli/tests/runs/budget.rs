@@ -54,10 +54,8 @@ fn a_run_over_its_budget_asks_with_the_limit_and_does_what_the_person_says() {
         assert_eq!(title, "Keep going over the limit of 2 tokens?");
         // The call was made before the money was spent; what the model says of it costs more.
         assert_eq!(stand.counted(word), 1, "{word}");
-        let told = stand.model.requests().iter().filter(|request| {
-            let (role, text) = last(request);
-            role == "tool" && text.contains(word)
-        });
+        let requests = stand.model.requests();
+        let told = requests.iter().map(last).filter(|(role, text)| role == "tool" && text.contains(word));
         assert_eq!(told.count(), said, "{word}: {state}");
         if !end.is_null() {
             assert_eq!(state["stopReason"], end, "{state}");

@@ -146,8 +146,6 @@ export const prompts = {
     confirm: 'Approve',
     cancel: 'Cancel',
     reject: 'Reject',
-    rejectAndStop: 'Reject and stop',
-    moreWays: 'More ways to reject',
     edit: 'Edit…',
     decline: 'Decline',
     dismiss: 'Dismiss',

@@ -146,8 +146,6 @@ export const prompts: typeof source = {
     confirm: '同意',
     cancel: '取消',
     reject: '拒绝',
-    rejectAndStop: '拒绝并停止',
-    moreWays: '其他拒绝方式',
     edit: '修改…',
     decline: '拒绝',
     dismiss: '忽略',
