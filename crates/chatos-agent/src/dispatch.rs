@@ -127,7 +127,7 @@ pub enum Resumed {
     /// It went out, nobody knows what became of it, and a person had it run again: it goes out anew, without another
     /// question where it is exactly what they had approved in this one.
     Again {
-        /// The id in the queue.
+        /// The id of the question in which they had approved it.
         request_id: String,
     },
 }

@@ -84,8 +84,8 @@ pub struct CallRequest {
     pub resume: Option<Resume>,
     /// The question the same call was waiting for when an earlier process ended (agents §8).
     pub asked: Option<RequestId>,
-    /// The question in which a person approved this very call, of which nobody knows what became, before they had it
-    /// run again.
+    /// The question in which a person approved this very call; nobody knows what became of it, and they had it run
+    /// once more after that.
     pub approved: Option<RequestId>,
     /// The calls of the same answer that it asks together with.
     pub together: Option<Arc<Member>>,

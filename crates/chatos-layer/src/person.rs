@@ -215,8 +215,8 @@ pub trait PromptQueue: Send + Sync {
         id: &'a RequestId,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<Approval, QueueError>>;
-    /// The right to do once more what was approved in this question, where it is exactly that and the person had it
-    /// run again.
+    /// The right to do once more what was approved in this question, where it is exactly that and the person said
+    /// that it be run again.
     fn once_more<'a>(&'a self, _id: &'a RequestId, _effect: &'a Effect) -> BoxFuture<'a, Option<Approval>> {
         Box::pin(std::future::ready(None))
     }

@@ -17,10 +17,8 @@ pub enum Unasked {
     AsksItself,
     /// The call went out before an earlier process ended; what is left is its end.
     SentBefore,
-    /// This very call had used its approval when an earlier process ended, and had not gone out.
+    /// This very call had used its approval when an earlier process ended, and had not gone out or is to go once more.
     UsedBefore,
-    /// It was approved and its outcome is unknown; the person had this very thing done once more.
-    OnceMore,
     /// A rule of the person answers for it.
     ByRule,
     /// The connected client's person answered on the call's own connection, where no queue is.

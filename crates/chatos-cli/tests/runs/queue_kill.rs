@@ -275,6 +275,54 @@ fn a_program_behind_the_gateway_is_killed_at_every_moment_of_its_question() {
     kills(Asker::Gateway);
 }
 
+#[test]
+fn what_a_person_has_run_again_is_not_asked_about_twice_and_another_thing_is() {
+    let stand = Stand::asking("slow", |request| match (last(request), offered(request, "slow")) {
+        ((role, text), _) if role == "tool" => Script::say(format!("done: {text}")),
+        ((_, text), Some(name)) => Script::call(format!("c-{text}"), name, &json!({ "key": text })),
+        _ => Script::say("no tool"),
+    });
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    let run = send(&host, &chat, "once-more");
+    let approvals = || {
+        let lines = stand.lines("ui-prompts.jsonl").into_iter();
+        let asked =
+            lines.filter(|line| line["action"] == "request" && line["chatos"]["effect"] == "tool_approval");
+        asked.map(|line| line["requestId"].to_string()).collect::<BTreeSet<_>>().len()
+    };
+    let answer = |host: &RunningHost, word: &str| {
+        let id = open_question(host);
+        let whole = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+        let body = json!({ "response": { "status": "ok", "selection": word }, "shown": whole["shown"] });
+        let answered = host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&body));
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        whole
+    };
+    let cut_off = |host: RunningHost, times: usize| {
+        eventually("the call is made", || (stand.counted("once-more") == times).then_some(()));
+        host.kill();
+        let host = stand.sandbox.serve();
+        let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
+        assert_eq!(resumed.status, 202, "{}", resumed.text());
+        host
+    };
+    answer(&host, "once");
+    let host = cut_off(host, 1);
+    let asked = answer(&host, "again");
+    assert_eq!(asked["effect"], "uncertain", "{asked}");
+    assert!(asked["prompt"]["message"].as_str().unwrap().contains("\"key\": \"once-more\""), "{asked}");
+    // It is made a second time, and nobody was asked for it.
+    let host = cut_off(host, 2);
+    assert_eq!(approvals(), 1);
+    // What was run again once is asked about before it is a third time.
+    assert_eq!(answer(&host, "again")["effect"], "uncertain");
+    assert_eq!(answer(&host, "no")["effect"], "tool_approval");
+    until(&host, &run, &["done"]);
+    assert_eq!((approvals(), stand.counted("once-more")), (2, 2));
+    host.stop();
+}
+
 #[expect(clippy::disallowed_methods, reason = "the nightly run asks for more rounds by a variable")]
 fn kills(asker: Asker) {
     let rounds = std::env::var("CHATOS_QUEUE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);

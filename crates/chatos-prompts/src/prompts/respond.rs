@@ -11,7 +11,7 @@ use super::pump::{NOWHERE, Told};
 use super::state::{Located, RecordParts};
 use super::view::Item;
 use super::{Inner, NotReady, Prompts, Role, is_full};
-use crate::approval::{Approval, Unasked};
+use crate::approval::Approval;
 use crate::clock::format_ms;
 use crate::effect::Effect;
 use crate::entry::{self, Asker, Entry, MAX_RESPONSE_LINE, Origin};
@@ -229,19 +229,6 @@ impl Prompts {
             return Err(UseError::AlreadyUsed);
         }
         Ok(Approval::used(id.clone(), answer.response))
-    }
-
-    /// The right to do once more what a person approved in this question, after they saw that nobody knows what became
-    /// of it and said that it be done again. Nothing where the approval was not used, was given to another text than the
-    /// one that was asked about, or `effect`, which is what would happen now, is not exactly what was shown then.
-    pub fn once_more(&self, id: &RequestId, effect: &Effect) -> Result<Option<Approval>, RecordsError> {
-        let Some(record) = self.inner.records.get(id)?.filter(|record| record.used_at.is_some()) else {
-            return Ok(None);
-        };
-        let edited = record.answer.as_ref().is_none_or(|answer| answer.response.contains_key("edited"));
-        let prompt = record.entry.get("prompt").and_then(Value::as_object);
-        let same = prompt.is_some_and(|prompt| shown::digest(prompt, Some(&effect.material)) == record.shown);
-        Ok((same && !edited).then(|| Approval::unasked(Unasked::OnceMore)))
     }
 
     /// Whether the approval of this question was used: from then on what it allowed may have happened.
