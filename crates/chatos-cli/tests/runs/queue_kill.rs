@@ -206,6 +206,7 @@ impl Scene<'_> {
 struct Watched(Connection);
 
 impl Watched {
+    #[expect(clippy::disallowed_methods, reason = "the moment to kill at is looked for where the host keeps it")]
     fn new(sandbox: &Sandbox) -> Self {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let database = Connection::open_with_flags(sandbox.state().join("state.db"), flags).unwrap();
@@ -324,6 +325,7 @@ fn what_a_person_has_run_again_is_not_asked_about_twice_and_another_thing_is() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the nightly run asks for more rounds by a variable")]
+#[expect(clippy::print_stderr, reason = "a failure is found again by its seed")]
 fn kills(asker: Asker) {
     let rounds = std::env::var("CHATOS_QUEUE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
     let stand = Stand::asking_subs("count", counting);
