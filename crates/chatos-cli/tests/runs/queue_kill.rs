@@ -206,7 +206,7 @@ impl Scene<'_> {
 struct Watched(Connection);
 
 impl Watched {
-    #[expect(clippy::disallowed_methods, reason = "the moment to kill at is looked for where the host keeps it")]
+    #[expect(clippy::disallowed_methods, reason = "the moment to kill at is seen there")]
     fn new(sandbox: &Sandbox) -> Self {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let database = Connection::open_with_flags(sandbox.state().join("state.db"), flags).unwrap();
