@@ -124,6 +124,27 @@ pub enum Resumed {
         /// The id in the queue.
         request_id: String,
     },
+    /// It went out, nobody knows what became of it, and a person had it run again: it goes out anew, without another
+    /// question where it is exactly what they had approved in this one.
+    Again {
+        /// The id of the question in which they had approved it.
+        request_id: String,
+    },
+}
+
+impl CallOrder {
+    /// It is the same attempt as before an earlier process ended.
+    fn goes_on(&self) -> bool {
+        !matches!(self.resume, None | Some(Resumed::Again { .. }))
+    }
+
+    /// The question in which this very call was approved, where a person had it run again.
+    fn approved(&self) -> Option<&str> {
+        match &self.resume {
+            Some(Resumed::Again { request_id }) => Some(request_id),
+            _ => None,
+        }
+    }
 }
 
 /// What is about to be sent. Whoever keeps a journal writes it down before the bytes go out.

@@ -33,6 +33,16 @@ pub struct StepFacts {
     pub asked: Option<String>,
     /// A person already decided what to do with it, after it was found uncertain.
     pub run_again: bool,
+    /// The question in which they had approved it before, which they decided about with that word.
+    pub approved: Option<String>,
+}
+
+impl StepFacts {
+    /// Where a call goes on that a person had run again: at its beginning, with what they approved.
+    pub fn once_more(&self) -> Option<Resumed> {
+        let request_id = self.approved.clone()?;
+        Some(Resumed::Again { request_id })
+    }
 }
 
 /// What to do.

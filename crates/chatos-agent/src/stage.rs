@@ -194,14 +194,14 @@ pub struct PlannedCall {
 }
 
 /// What a person said about a call whose outcome nobody knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     /// It worked.
     Worked,
     /// It failed; the model is told.
     Failed,
-    /// Run it again.
-    Again,
+    /// Run it again; with the question in which the call they were shown was approved.
+    Again(Option<String>),
 }
 
 /// A failed attempt that is repeated.

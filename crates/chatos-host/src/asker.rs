@@ -260,6 +260,15 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
         let (id, effect) = (id.clone(), effect.clone());
         Box::pin(self.at_desk(move |desk| desk.use_approval(id.as_str(), &effect)))
     }
+
+    fn once_more<'a>(&'a self, id: &'a RequestId, effect: &'a Effect) -> BoxFuture<'a, Option<Approval>> {
+        let (id, effect) = (id.clone(), effect.clone());
+        Box::pin(async move {
+            let done = self.at_desk(move |desk| desk.once_more(id.as_str(), &effect)).await;
+            // Where nobody can say, the person is asked.
+            done.unwrap_or_default()
+        })
+    }
 }
 
 /// A question as the API takes it. With an id of its own it can be sent twice and is asked once.

@@ -243,6 +243,7 @@ impl ToolDesk {
             elicitor: None,
             resume: None,
             asked: call.asked.as_deref().and_then(|id| RequestId::parse(id).ok()),
+            approved: call.approved.as_deref().and_then(|id| RequestId::parse(id).ok()),
             together: call.together,
             client: None,
             batch: None,

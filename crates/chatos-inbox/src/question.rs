@@ -118,6 +118,15 @@ impl Inbox {
         self.blocking(move |questions| questions.use_approval(&request_id, &effect)).await
     }
 
+    /// The right to do once more what a person approved in this question; nothing where it is another thing by now.
+    pub async fn once_more(&self, request_id: String, effect: Effect) -> Option<Approval> {
+        let done = self.blocking(move |questions| questions.once_more(&request_id, &effect)).await;
+        done.unwrap_or_else(|fault| {
+            tracing::warn!(%fault, "an earlier approval cannot be read; the person is asked");
+            None
+        })
+    }
+
     /// Withdraws a question because its asker was canceled or has ended (`aborted` or `asker_gone`). Later answers
     /// to it are refused.
     pub async fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) {

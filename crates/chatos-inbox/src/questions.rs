@@ -7,7 +7,7 @@ use std::time::Duration;
 use chatos_paths::{FileLock, StateDir, take_lock};
 use chatos_prompts::{
     Answerer, Approval, Ask, Counts, Effect, Event, Item, Origin, Owner, Prompts, RequestId, Respond, Scope,
-    Surface, Viewer, WaitError, whole,
+    Surface, Unasked, Viewer, WaitError, shown, whole,
 };
 use chatos_store::{Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -392,6 +392,19 @@ impl Questions {
     /// Uses the approval of a question: once, for exactly this effect.
     pub fn use_approval(&self, id: &str, effect: &Effect) -> Result<Approval, Fault> {
         self.prompts.use_approval(&parse(id)?, effect).map_err(|error| use_fault(&error))
+    }
+
+    /// The right to do once more what a person approved in this question, after they saw that nobody knows what became
+    /// of it and said that it be done again. Nothing where the approval was not used, was given to another text than the
+    /// one that was asked about, or `effect`, which is what would happen now, is not exactly what was shown then.
+    pub fn once_more(&self, id: &str, effect: &Effect) -> Result<Option<Approval>, Fault> {
+        let id = parse(id)?;
+        let item = self.item(&id)?;
+        let as_asked = item.answer.as_ref().is_some_and(|answer| !answer.response.contains_key("edited"));
+        let same =
+            item.shown.is_some_and(|shown| shown == shown::digest(&item.prompt, Some(&effect.material)));
+        let used = self.prompts.is_used(&id).map_err(|error| records_fault(&error))?;
+        Ok((as_asked && same && used).then(|| Approval::unasked(Unasked::UsedBefore)))
     }
 
     /// `GET /prompts/{id}/wait`: the answer, or `pending` when the time is over.

@@ -31,6 +31,8 @@ pub struct WantedRule {
     pub days: Option<i64>,
     /// The person saw which of their answers the rule differs from.
     pub also_different: bool,
+    /// For a tool of another server: whatever its arguments are, instead of exactly those that were asked about.
+    pub any_arguments: bool,
 }
 
 impl WantedRule {
@@ -42,7 +44,8 @@ impl WantedRule {
             Value::Null => None,
             days => Some(days.as_i64().ok_or_else(wrong)?),
         };
-        Ok(Self { scope, days, also_different: body["alsoDifferent"] == true })
+        let (also_different, any_arguments) = (body["alsoDifferent"] == true, body["anyArguments"] == true);
+        Ok(Self { scope, days, also_different, any_arguments })
     }
 }
 
@@ -300,7 +303,15 @@ impl Inbox {
         if !served || card["risk"] == "high" || item.effect.is_none() {
             return Err(no_rule());
         }
-        let facts = facts(&item.prompt, card, item.effect.as_deref()).ok_or_else(no_rule)?;
+        let facts = match item.effect.as_deref() {
+            // The arguments as they would be sent; where they look like a secret, nothing of them is kept.
+            Some("tool_approval") => {
+                let kept = self.parts().store.question_facts(id)?;
+                kept.and_then(|text| serde_json::from_str(&text).ok())
+            }
+            effect => facts(&item.prompt, card, effect),
+        };
+        let facts = facts.ok_or_else(no_rule)?;
         let text = |at: &str| card.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (kind, place, most) = match wanted.scope.as_str() {
             "run" => (ScopeKind::Run, item.run_id.clone().unwrap_or_default(), 30),
@@ -330,6 +341,10 @@ impl Inbox {
         };
         let scope = Scope { kind, id: place, role: None, client: None };
         let mut rule = chatos_rules::propose(&call, scope, Some(until), now).ok_or_else(no_rule)?;
+        if wanted.any_arguments && call.kind == "tool_approval" {
+            rule.args.clear();
+            rule.other_args = chatos_rules::OtherArgs::Any;
+        }
         rule.id = uuid::Uuid::now_v7().to_string();
         refuse(&rule)?;
         Ok(rule)

@@ -256,6 +256,15 @@ where
             }
             Ruling::Deny { name, .. } => return Err(denied_by(&name)),
         }
+        // The person saw what became of it and had it run again: the same thing is not asked about twice.
+        if attempt == 0
+            && let Some(before) = &cx.approved
+            && let Some(approval) = cx.unless_stopped(cx.queue.once_more(before, &matter.effect)).await?
+        {
+            cx.in_turn().await?;
+            let request_id = Some(before.as_str().to_owned());
+            return Ok((Consent { confirmed: true, request_id, ..Consent::default() }, approval, ready));
+        }
         let agreed = ask(cx, &matter, changed.take(), attempt > 0, group.take()).await?;
         cx.in_turn().await?;
         let written = agreed.edited().filter(|text| *text != matter.command_text());

@@ -85,6 +85,8 @@ pub struct CallCx {
     pub(crate) resume: Option<Resume>,
     // Where an interrupted call stopped; its first question is that one.
     pub(crate) asked: Mutex<Option<RequestId>>,
+    // Where the same was approved before and a person had it run again.
+    pub(crate) approved: Option<RequestId>,
     // The calls of the same answer that it asks together with.
     pub(crate) together: Option<Arc<Member>>,
     pub(crate) client: Option<ClientLink>,

@@ -84,6 +84,9 @@ pub struct CallRequest {
     pub resume: Option<Resume>,
     /// The question the same call was waiting for when an earlier process ended (agents §8).
     pub asked: Option<RequestId>,
+    /// The question in which a person approved this very call; nobody knows what became of it, and they had it run
+    /// once more after that.
+    pub approved: Option<RequestId>,
     /// The calls of the same answer that it asks together with.
     pub together: Option<Arc<Member>>,
     /// The connected client, for tools that ask it something themselves.
@@ -335,6 +338,7 @@ impl Call<'_> {
             elicitor: request.elicitor,
             resume: request.resume,
             asked: Mutex::new(request.asked),
+            approved: request.approved,
             together: request.together,
             client: request.client,
             suspended: Mutex::new(None),

@@ -215,6 +215,11 @@ pub trait PromptQueue: Send + Sync {
         id: &'a RequestId,
         effect: &'a Effect,
     ) -> BoxFuture<'a, Result<Approval, QueueError>>;
+    /// The right to do once more what was approved in this question, where it is exactly that and the person said
+    /// that it be run again.
+    fn once_more<'a>(&'a self, _id: &'a RequestId, _effect: &'a Effect) -> BoxFuture<'a, Option<Approval>> {
+        Box::pin(std::future::ready(None))
+    }
     /// What the person's rules say about this effect. Where there are none, the person is asked.
     fn rule_on<'a>(&'a self, _effect: &'a Effect, _trace: &'a Trace) -> BoxFuture<'a, Ruling> {
         Box::pin(std::future::ready(Ruling::Ask))

@@ -242,6 +242,7 @@ pub fn call(tool: &str, arguments: Value) -> CallRequest {
         elicitor: None,
         resume: None,
         asked: None,
+        approved: None,
         together: None,
         client: None,
         batch: None,

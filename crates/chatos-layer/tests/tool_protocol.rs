@@ -102,6 +102,7 @@ async fn every_example_of_the_document_is_what_happens() {
                     elicitor: None,
                     resume: None,
                     asked: None,
+                    approved: None,
                     together: None,
                     client: None,
                     batch: None,

@@ -17,7 +17,7 @@ pub enum Unasked {
     AsksItself,
     /// The call went out before an earlier process ended; what is left is its end.
     SentBefore,
-    /// This very call had used its approval when an earlier process ended, and had not gone out.
+    /// This very call had used its approval when an earlier process ended, and had not gone out or is to go once more.
     UsedBefore,
     /// A rule of the person answers for it.
     ByRule,

@@ -1,6 +1,6 @@
 //! What is kept of questions that decided an effect, beside their records: the facts that rules look at (inbox §4.5).
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use crate::db::Store;
 use crate::error::StoreError;
@@ -37,22 +37,14 @@ impl Store {
         with: Option<(String, i64)>,
         at: i64,
     ) -> Result<(), StoreError> {
-        let (id, kind) = (id.to_owned(), kind.to_owned());
+        let (id, kind, (group, among)) = (id.to_owned(), kind.to_owned(), with.unzip());
         self.write(move |connection| {
             connection
                 .prepare_cached(
                     "INSERT OR IGNORE INTO question_facts (request_id, kind, facts, place, asked_with, asked_as, asked_at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
-                .execute(params![
-                    id,
-                    kind,
-                    facts,
-                    place,
-                    with.as_ref().map(|(name, _)| name),
-                    with.as_ref().map(|(_, place)| place),
-                    at
-                ])?;
+                .execute(params![id, kind, facts, place, group, among, at])?;
             connection
                 .prepare_cached(
                     "DELETE FROM question_facts WHERE asked_at < max(?1, coalesce(
@@ -74,6 +66,12 @@ impl Store {
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
+    }
+
+    /// Facts of one question, answered or not.
+    pub fn question_facts(&self, id: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT facts FROM question_facts WHERE request_id = ?1";
+        self.read(|connection| Ok(connection.query_row(sql, [id], |row| row.get(0)).optional()?))
     }
 
     /// Facts of answered questions, newest answer first.

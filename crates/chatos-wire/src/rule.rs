@@ -69,6 +69,9 @@ pub struct RuleOfPrompt {
     /// The person saw which of their earlier answers it differs from.
     #[serde(default, rename = "alsoDifferent", skip_serializing_if = "std::ops::Not::not")]
     pub also_different: bool,
+    /// For a tool of another server: whatever its arguments are.
+    #[serde(default, rename = "anyArguments", skip_serializing_if = "std::ops::Not::not")]
+    pub any_arguments: bool,
 }
 
 /// A record to compare with past answers; nothing is kept.

@@ -28,6 +28,8 @@ export interface WantedRule {
   scope: RuleScope;
   /** The person saw which earlier answers it differs from. */
   alsoDifferent?: boolean;
+  /** For a tool of another server: whatever its arguments are. */
+  anyArguments?: boolean;
 }
 
 const BASE = '/api/v1/prompts';
@@ -77,9 +79,9 @@ export class PromptsApi {
   }
 
   /** The narrowest rule that would have answered a question; nothing is kept. */
-  ruleOf(id: string, scope: RuleScope): Promise<RuleKept> {
+  ruleOf(id: string, wanted: WantedRule): Promise<RuleKept> {
     const [path, options] = at(id, '/rule');
-    return this.http.post(path, { scope }, options);
+    return this.http.post(path, wanted, options);
   }
 
   /** The open questions that are asked with this one. */

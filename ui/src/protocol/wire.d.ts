@@ -3733,6 +3733,8 @@ export interface components {
             days?: number | null;
             /** @description The person saw which of their earlier answers it differs from. */
             alsoDifferent?: boolean;
+            /** @description For a tool of another server: whatever its arguments are. */
+            anyArguments?: boolean;
         };
         /** @description What answering gives. */
         PromptRecorded: {

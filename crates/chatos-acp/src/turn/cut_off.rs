@@ -46,7 +46,7 @@ impl Work<'_> {
                         turn.stage.settle_call(pending, false).await?;
                         failed.push(name);
                     }
-                    PersonsWord::Again => {
+                    PersonsWord::Again(_) => {
                         self.close_call(pending, &ToolCall::default(), Some(unknown_error())).await?;
                         unknown.push(name);
                     }

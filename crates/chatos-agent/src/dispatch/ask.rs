@@ -56,6 +56,14 @@ impl Call<'_> {
                 Ruling::Allow { .. } => return Ok(Approval::unasked(Unasked::ByRule)),
                 Ruling::Deny { name, .. } => return Err(denied_by(&name)),
             }
+            // The person saw what became of it and had it run again: the same thing is not asked about twice.
+            if attempt == 0
+                && let Some(before) = self.order.approved().map(str::to_owned)
+                && let Some(approval) = self.ports.once_more(before, effect.clone()).await
+            {
+                self.audit_approval("again");
+                return Ok(approval);
+            }
             let question = self.question(&effect, changed.take(), attempt == 0)?;
             let (request_id, verdict) = self.ask(question, WaitKind::Approval, attempt == 0).await?;
             let chosen = self.decided(&verdict)?;
@@ -116,15 +124,19 @@ impl Call<'_> {
         }
     }
 
+    fn audit_approval(&self, decision: &str) {
+        let details = json!({
+            "identity": self.tool.identity, "tool": self.tool.tool, "callId": self.order.call_id,
+            "runId": self.order.trace.run_id, "decision": decision,
+        });
+        self.ports.audit("tool_approval", details);
+    }
+
     /// What was chosen when the call is allowed; what the model is told otherwise.
     fn decided(&self, verdict: &Verdict) -> Result<String, ToolError> {
         let chosen = verdict.response.get("selection").and_then(Value::as_str).unwrap_or_default();
         let allowed = verdict.status == "ok" && matches!(chosen, "once" | "run");
-        let details = json!({
-            "identity": self.tool.identity, "tool": self.tool.tool, "callId": self.order.call_id,
-            "runId": self.order.trace.run_id, "decision": if allowed { chosen } else { "no" },
-        });
-        self.ports.audit("tool_approval", details);
+        self.audit_approval(if allowed { chosen } else { "no" });
         match (verdict.status.as_str(), allowed) {
             ("ok", true) => Ok(chosen.to_owned()),
             // The host closes a question itself when nobody waits for it any more; that is no person's no.
@@ -260,7 +272,7 @@ impl Call<'_> {
         let request_id = match asked {
             Ok(request_id) => request_id,
             // It is in the queue as it was asked then, perhaps in another language.
-            Err(_) if first && self.order.resume.is_some() && !self.order.cancel.is_cancelled() => id,
+            Err(_) if first && self.order.goes_on() && !self.order.cancel.is_cancelled() => id,
             Err(error) => {
                 self.observer.answered(&id, "error");
                 return Err(error);

@@ -55,6 +55,7 @@ impl Call<'_> {
                 Some(Resumed::Prompt { request_id }) if self.tool.asks_itself => Some(request_id.clone()),
                 _ => None,
             },
+            approved: self.order.approved().map(str::to_owned),
             together: self.order.together.clone(),
             workdir: self.order.workdir.clone(),
             session: self.order.trace.session_id.clone().unwrap_or_default(),

@@ -61,7 +61,7 @@ impl Call<'_> {
                 return self.wait_again(key, task_id, *cursor, also.as_deref()).await;
             }
             Some(Resumed::McpTask { task_id }) => return self.look_after(key, task_id.clone()).await,
-            Some(Resumed::Prompt { .. } | Resumed::Asked { .. }) | None => {}
+            Some(Resumed::Prompt { .. } | Resumed::Asked { .. } | Resumed::Again { .. }) | None => {}
         }
         if let Some(config) = self.route.async_task.as_ref().filter(|config| config.covers(&self.tool.tool)) {
             return Box::pin(self.async_task(key, config)).await;

@@ -54,6 +54,8 @@ pub struct BuiltInCall {
     pub ask: bool,
     /// The question it was waiting for when an earlier process ended.
     pub asked: Option<String>,
+    /// The question in which a person approved it before its outcome became unknown; they had it run again.
+    pub approved: Option<String>,
     /// The calls of the same answer that it asks together with.
     pub together: Option<Arc<chatos_together::Member>>,
     /// The chat's workspace root.
@@ -220,6 +222,8 @@ pub trait Ports: Send + Sync + 'static {
     /// Uses the approval of a question: once, for exactly this effect. The codes of its refusals are
     /// `shown_mismatch` (it is another effect by now) and `already_used`.
     fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>>;
+    /// The right to do once more what was approved in this question; nothing where it is another effect by now.
+    fn once_more(&self, request_id: String, effect: Effect) -> Later<Option<Approval>>;
     /// A server and its tool as they are now; an error where the server may not run.
     fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>>;
     /// The asker is not interested any more (`aborted` or `asker_gone`).

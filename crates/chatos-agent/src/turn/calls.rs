@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Turn, wrapped};
 use crate::args::{self, Arguments};
-use crate::dispatch::{CallEnd, CallOrder, ToolRef};
+use crate::dispatch::{CallEnd, CallOrder, Resumed, ToolRef};
 use crate::repeat;
-use crate::resume::{Decision, decide};
+use crate::resume::{Decision, StepFacts, decide};
 use crate::stage::{CallStep, PlannedCall, Word};
 use crate::transcript::{Pending, Transcript};
 use chatos_servers::Toolset;
@@ -87,7 +87,8 @@ impl Turn {
     fn ask_together(&self, set: &Toolset, rest: &[Pending]) -> usize {
         let kind = |pending: &Pending| {
             let tool = set.get(&pending.call.name)?;
-            let fresh = matches!(decide(pending.step.as_ref()), Decision::Execute);
+            let once_more = pending.step.as_ref().is_some_and(|step| step.approved.is_some());
+            let fresh = matches!(decide(pending.step.as_ref()), Decision::Execute) && !once_more;
             if !fresh || !tool.asks_itself || self.arguments(set, pending).is_err() {
                 return None;
             }
@@ -136,10 +137,11 @@ impl Turn {
         cancel: &CancellationToken,
     ) -> Result<(), Fault> {
         let goes_on = match decide(pending.step.as_ref()) {
-            Decision::Execute | Decision::Again | Decision::Child => None,
+            Decision::Execute | Decision::Again => pending.step.as_ref().and_then(StepFacts::once_more),
+            Decision::Child => None,
             Decision::Wait(resumed) => Some(resumed),
             Decision::Uncertain => match self.stage.uncertain(pending.clone()).await? {
-                Word::Again => None,
+                Word::Again(approved) => approved.map(|request_id| Resumed::Again { request_id }),
                 word => return self.stage.settle_call(pending, word == Word::Worked).await,
             },
         };
@@ -153,10 +155,11 @@ impl Turn {
         set: &Arc<Toolset>,
         pending: Pending,
         cancel: &CancellationToken,
-        resume: Option<crate::dispatch::Resumed>,
+        resume: Option<Resumed>,
         together: Option<Arc<Member>>,
     ) -> Result<(CallStep, Pending, CallEnd), Fault> {
-        let known = pending.step.as_ref().filter(|_| resume.is_some());
+        let anew = matches!(resume, None | Some(Resumed::Again { .. }));
+        let known = pending.step.as_ref().filter(|_| !anew);
         let goes_on = known.map(|step| CallStep {
             seq: step.seq,
             call_id: step.call_id.clone(),
@@ -165,7 +168,7 @@ impl Turn {
         let step = self.stage.begin_call(self.planned(set, pending.clone(), goes_on)).await?;
         let (arguments, raw) = match self.arguments(set, &pending) {
             Ok(arguments) => (arguments, None),
-            Err(error) if resume.is_none() => {
+            Err(error) if anew => {
                 let before = repeat::resent(chat, &self.run.id, &pending.call.name, &pending.call.id);
                 let error = if before >= RESENDS { given_up(&error) } else { error };
                 let end = self.refusal(&step, set, &pending, error);

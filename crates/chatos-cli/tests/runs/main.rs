@@ -4,6 +4,7 @@
 mod async_task;
 mod away;
 mod boundaries;
+mod budget;
 mod chat;
 mod chat_files;
 mod chats;

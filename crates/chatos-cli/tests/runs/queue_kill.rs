@@ -4,8 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use chatos_testkit::{McpClient, McpEra, Random, RunningHost, Sandbox, Script, eventually};
+use rusqlite::{Connection, OpenFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -18,12 +20,21 @@ const ROUNDS: usize = 1;
 enum Asker {
     /// A run of a chat: it outlives the host.
     Run,
+    /// The run of a sub agent, under that of a chat.
+    Sub,
     /// A call by hand: it is over with its connection.
     Hand,
     /// `chatos mcp`, a program of its own.
     Server,
     /// Another program behind `chatos gateway`.
     Gateway,
+}
+
+impl Asker {
+    /// It outlives the host and goes on with the one that starts.
+    fn is_run(self) -> bool {
+        matches!(self, Self::Run | Self::Sub)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +45,38 @@ enum Victim {
     Surface,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What has been seen to happen when the victim is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Moment {
-    /// The question is recorded and shown.
+    /// The question is in the database.
+    Recorded,
+    /// Its line is in the log.
+    Written,
+    /// The list has it.
     Shown,
-    /// The answer is on its way, somewhere between the terminal and what it allows.
+    /// The answer is on its way, somewhere between the terminal and the database.
     Answering,
-    /// The answer is acknowledged; what it allows is about to begin, or has, or is over.
+    /// The answer is in the database.
     Answered,
+    /// The approval is marked as used.
+    Marked,
+    /// What it allows has begun.
+    Begun,
+    /// What it allows is done.
+    Done,
+}
+
+impl Moment {
+    const ALL: [Self; 8] = [
+        Self::Recorded,
+        Self::Written,
+        Self::Shown,
+        Self::Answering,
+        Self::Answered,
+        Self::Marked,
+        Self::Begun,
+        Self::Done,
+    ];
 }
 
 /// Somebody who waits for an answer.
@@ -70,7 +105,7 @@ impl Scene<'_> {
     fn ask(&self, host: &RunningHost, asker: Asker, key: &str) -> Waiting {
         let arguments = json!({ "path": format!("{key}.txt"), "contents": "done\n", "mode": "append" });
         match asker {
-            Asker::Run => Waiting::Run(send(host, &self.chat, key)),
+            Asker::Run | Asker::Sub => Waiting::Run(send(host, &self.chat, key)),
             Asker::Hand => {
                 let body = json!({
                     "server": "code_writer", "tool": "write_file", "root": self.root, "arguments": arguments,
@@ -109,12 +144,54 @@ impl Scene<'_> {
     /// How often what was asked about was done.
     fn done(&self, asker: Asker, key: &str) -> usize {
         match asker {
-            Asker::Run => self.stand.counted(key),
+            Asker::Run | Asker::Sub => self.stand.counted(key),
             _ => {
                 let file = Path::new(&self.root).join(format!("{key}.txt"));
                 std::fs::read_to_string(file).map_or(0, |text| text.lines().count())
             }
         }
+    }
+
+    /// Whether what was asked about has begun: a file of it is there, whole or not.
+    fn begun(&self, asker: Asker, key: &str) -> bool {
+        asker.is_run() && self.stand.began(key)
+            || std::fs::read_dir(&self.root)
+                .unwrap()
+                .flatten()
+                .any(|entry| entry.file_name().to_string_lossy().contains(key))
+            || self.done(asker, key) > 0
+    }
+
+    /// The question about this, once the database has it.
+    fn recorded(&self, key: &str) -> String {
+        let found = Watched::new(self.sandbox());
+        let like = format!("%{key}%");
+        at_once("the question in the database", || {
+            found.text("SELECT request_id FROM prompt_records WHERE entry LIKE ?1", &like)
+        })
+    }
+
+    /// Waits for a moment of a question, looking all the time: what comes next is killed in the middle of the work.
+    fn comes(&self, moment: Moment, asker: Asker, id: &str, key: &str) {
+        let found = Watched::new(self.sandbox());
+        let is = |column: &str| {
+            let sql =
+                format!("SELECT 'yes' FROM prompt_records WHERE request_id = ?1 AND {column} IS NOT NULL");
+            found.text(&sql, id).is_some()
+        };
+        let log = self.sandbox().state().join("ui-prompts.jsonl");
+        at_once(&format!("{key}: {moment:?}"), || {
+            let come = match moment {
+                Moment::Recorded | Moment::Answering => true,
+                Moment::Written => std::fs::read_to_string(&log).is_ok_and(|text| text.contains(id)),
+                Moment::Shown => unreachable!("the list is asked for it"),
+                Moment::Answered => is("answered_at"),
+                Moment::Marked => is("used_at"),
+                Moment::Begun => self.begun(asker, key),
+                Moment::Done => self.done(asker, key) > 0,
+            };
+            come.then_some(())
+        });
     }
 
     /// The answers of a question that differ: a killed host writes the same line again when it is not sure of it.
@@ -125,26 +202,133 @@ impl Scene<'_> {
     }
 }
 
-fn open_question(host: &RunningHost, known: &[String]) -> String {
+/// The database as another program sees it.
+struct Watched(Connection);
+
+impl Watched {
+    #[expect(clippy::disallowed_methods, reason = "the moment to kill at is seen there")]
+    fn new(sandbox: &Sandbox) -> Self {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let database = Connection::open_with_flags(sandbox.state().join("state.db"), flags).unwrap();
+        database.busy_timeout(Duration::from_secs(60)).unwrap();
+        Self(database)
+    }
+
+    fn text(&self, sql: &str, with: &str) -> Option<String> {
+        self.0.prepare_cached(sql).ok()?.query_row([with], |row| row.get(0)).ok()
+    }
+}
+
+/// As [`eventually`], without a pause: what is looked for lasts a moment.
+fn at_once<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < Duration::from_secs(120), "{what} does not come");
+        std::thread::yield_now();
+    }
+}
+
+fn open_question(host: &RunningHost) -> String {
     eventually("the question", || {
         let list = host.try_ask("GET", "/api/v1/prompts?view=needs_you&limit=200", None).ok()?.json();
-        let ids = list["items"].as_array()?.iter().filter_map(|item| item["requestId"].as_str());
-        ids.map(str::to_owned).find(|id| !known.contains(id))
+        list["items"].as_array()?.first()?["requestId"].as_str().map(str::to_owned)
     })
 }
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "the nightly run asks for more rounds by a variable")]
-fn kills_at_every_moment_of_a_question_lose_nothing_and_do_nothing_twice() {
-    let rounds = std::env::var("CHATOS_QUEUE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
-    let stand = Stand::asking("count", |request| {
-        let (role, text) = last(request);
-        match (role.as_str(), offered(request, "count")) {
-            ("tool", _) => Script::say(format!("done: {text}")),
-            (_, Some(name)) => Script::call(format!("c-{text}"), name, &json!({ "key": text })),
-            _ => Script::say("no tool"),
+/// Calls `count`, through a sub agent where the person says so.
+fn counting(request: &Value) -> Script {
+    let (role, text) = last(request);
+    match (role.as_str(), offered(request, "run_sub_agent"), offered(request, "count")) {
+        ("tool", ..) => Script::say(format!("done: {text}")),
+        (_, Some(router), _) if text.starts_with("sub-") => {
+            Script::call(format!("s-{text}"), router, &json!({ "task": text, "agent_id": "researcher" }))
         }
+        (_, _, Some(name)) => Script::call(format!("c-{text}"), name, &json!({ "key": text })),
+        _ => Script::say("no tool"),
+    }
+}
+
+#[test]
+fn a_run_is_killed_at_every_moment_of_its_question() {
+    kills(Asker::Run);
+}
+
+#[test]
+fn the_run_of_a_sub_agent_is_killed_at_every_moment_of_its_question() {
+    kills(Asker::Sub);
+}
+
+#[test]
+fn a_call_by_hand_is_killed_at_every_moment_of_its_question() {
+    kills(Asker::Hand);
+}
+
+#[test]
+fn a_server_of_its_own_is_killed_at_every_moment_of_its_question() {
+    kills(Asker::Server);
+}
+
+#[test]
+fn a_program_behind_the_gateway_is_killed_at_every_moment_of_its_question() {
+    kills(Asker::Gateway);
+}
+
+#[test]
+fn what_a_person_has_run_again_is_not_asked_about_twice_and_another_thing_is() {
+    let stand = Stand::asking("slow", |request| match (last(request), offered(request, "slow")) {
+        ((role, text), _) if role == "tool" => Script::say(format!("done: {text}")),
+        ((_, text), Some(name)) => Script::call(format!("c-{text}"), name, &json!({ "key": text })),
+        _ => Script::say("no tool"),
     });
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &stand.agent);
+    let run = send(&host, &chat, "once-more");
+    let approvals = || {
+        let lines = stand.lines("ui-prompts.jsonl").into_iter();
+        let asked =
+            lines.filter(|line| line["action"] == "request" && line["chatos"]["effect"] == "tool_approval");
+        asked.map(|line| line["requestId"].to_string()).collect::<BTreeSet<_>>().len()
+    };
+    let answer = |host: &RunningHost, word: &str| {
+        let id = open_question(host);
+        let whole = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+        let body = json!({ "response": { "status": "ok", "selection": word }, "shown": whole["shown"] });
+        let answered = host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&body));
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        whole
+    };
+    let cut_off = |host: RunningHost, times: usize| {
+        eventually("the call is made", || (stand.counted("once-more") == times).then_some(()));
+        host.kill();
+        let host = stand.sandbox.serve();
+        let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
+        assert_eq!(resumed.status, 202, "{}", resumed.text());
+        host
+    };
+    answer(&host, "once");
+    let host = cut_off(host, 1);
+    let asked = answer(&host, "again");
+    assert_eq!(asked["effect"], "uncertain", "{asked}");
+    assert!(asked["prompt"]["message"].as_str().unwrap().contains("\"key\": \"once-more\""), "{asked}");
+    // It is made a second time, and nobody was asked for it.
+    let host = cut_off(host, 2);
+    assert_eq!(approvals(), 1);
+    // What was run again once is asked about before it is a third time.
+    assert_eq!(answer(&host, "again")["effect"], "uncertain");
+    assert_eq!(answer(&host, "no")["effect"], "tool_approval");
+    until(&host, &run, &["done"]);
+    assert_eq!((approvals(), stand.counted("once-more")), (2, 2));
+    host.stop();
+}
+
+#[expect(clippy::disallowed_methods, reason = "the nightly run asks for more rounds by a variable")]
+#[expect(clippy::print_stderr, reason = "a failure is found again by its seed")]
+fn kills(asker: Asker) {
+    let rounds = std::env::var("CHATOS_QUEUE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(ROUNDS);
+    let stand = Stand::asking_subs("count", counting);
     let root = stand.sandbox.root().join("work");
     std::fs::create_dir_all(&root).unwrap();
     let root = std::fs::canonicalize(root).unwrap().to_str().unwrap().to_owned();
@@ -159,17 +343,19 @@ fn kills_at_every_moment_of_a_question_lose_nothing_and_do_nothing_twice() {
     eprintln!("seed {}", random.seed());
     let mut cells = 0;
     for round in 0..rounds {
-        for asker in [Asker::Run, Asker::Hand, Asker::Server, Asker::Gateway] {
-            for victim in [Victim::Host, Victim::Asker, Victim::Surface] {
-                // A run and a call by hand have no process of their own to kill.
-                if victim == Victim::Asker && matches!(asker, Asker::Run | Asker::Hand) {
+        for victim in [Victim::Host, Victim::Asker, Victim::Surface] {
+            // Runs and calls by hand have no process of their own to kill.
+            if victim == Victim::Asker && !matches!(asker, Asker::Server | Asker::Gateway) {
+                continue;
+            }
+            for moment in Moment::ALL {
+                // Nobody answers yet.
+                if victim == Victim::Surface && moment < Moment::Answering {
                     continue;
                 }
-                for moment in [Moment::Shown, Moment::Answering, Moment::Answered] {
-                    let key = format!("{asker:?}-{victim:?}-{moment:?}-{round}").to_lowercase();
-                    one(&scene, asker, victim, moment, &key, &mut random);
-                    cells += 1;
-                }
+                let key = format!("{asker:?}-{victim:?}-{moment:?}-{round}-x").to_lowercase();
+                one(&scene, asker, victim, moment, &key, &mut random);
+                cells += 1;
             }
         }
     }
@@ -179,7 +365,10 @@ fn kills_at_every_moment_of_a_question_lose_nothing_and_do_nothing_twice() {
 fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &str, random: &mut Random) {
     let mut host = Some(scene.serve());
     let mut waiting = Some(scene.ask(host.as_ref().unwrap(), asker, key));
-    let id = open_question(host.as_ref().unwrap(), &[]);
+    let id = match moment {
+        Moment::Recorded | Moment::Written => scene.recorded(key),
+        _ => open_question(host.as_ref().unwrap()),
+    };
     let kill = |host: &mut Option<RunningHost>, waiting: &mut Option<Waiting>| match victim {
         Victim::Host => host.take().unwrap().kill(),
         Victim::Asker => {
@@ -191,42 +380,35 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
         }
         Victim::Surface => {}
     };
-    let select: &[&str] = if asker == Asker::Run { &["--select", "once"] } else { &[] };
+    let select: &[&str] = if asker.is_run() { &["--select", "once"] } else { &[] };
     let args = [&["prompts", "answer", &id, "--ok", "--json"], select].concat();
-    let acknowledged = match moment {
-        Moment::Shown => {
-            kill(&mut host, &mut waiting);
-            let answered = scene.sandbox().run_elsewhere(&args, "");
-            if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
-                // The host may have closed it already, because whoever asked has hung up.
-                let code = answered.code();
-                assert!(matches!(code.as_str(), "asker_gone" | "already_answered"), "{key}: {answered:?}");
-            }
-            answered.status == 0
+    let acknowledged = if moment < Moment::Answering {
+        if moment == Moment::Written {
+            scene.comes(moment, asker, &id, key);
         }
-        Moment::Answering => {
-            let terminal = Elsewhere::start(scene.sandbox(), &args);
+        kill(&mut host, &mut waiting);
+        let answered = scene.sandbox().run_elsewhere(&args, "");
+        if waiting.is_none() || (asker == Asker::Hand && victim == Victim::Host) {
+            // The host may have closed it already, because whoever asked has hung up; and what was recorded and not yet
+            // written may not be known to a terminal.
+            let code = answered.code();
+            let known = matches!(code.as_str(), "asker_gone" | "already_answered")
+                || (moment == Moment::Recorded && answered.status != 0);
+            assert!(known, "{key}: {answered:?}");
+        }
+        answered.status == 0
+    } else {
+        let terminal = Elsewhere::start(scene.sandbox(), &args);
+        if moment == Moment::Answering {
             pass_time(host.as_ref().unwrap(), random.below(80));
-            if victim == Victim::Surface {
-                terminal.kill();
-            }
-            kill(&mut host, &mut waiting);
-            terminal.ended() == 0
+        } else {
+            scene.comes(moment, asker, &id, key);
         }
-        Moment::Answered => {
-            let shown = host.as_ref().unwrap().ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
-            let mut response = json!({ "status": "ok" });
-            if asker == Asker::Run {
-                response["selection"] = json!("once");
-            }
-            let body = json!({ "response": response, "shown": shown["shown"] });
-            let path = format!("/api/v1/prompts/{id}/response");
-            let answered = host.as_ref().unwrap().ask("POST", &path, Some(&body));
-            assert_eq!(answered.status, 200, "{key}: {}", answered.text());
-            pass_time(host.as_ref().unwrap(), random.below(30));
-            kill(&mut host, &mut waiting);
-            true
+        if victim == Victim::Surface {
+            terminal.kill();
         }
+        kill(&mut host, &mut waiting);
+        terminal.ended() == 0
     };
     let host = host.unwrap_or_else(|| scene.serve());
     settle(scene, &host, waiting, &id, key);
@@ -240,23 +422,20 @@ fn one(scene: &Scene<'_>, asker: Asker, victim: Victim, moment: Moment, key: &st
     if gone {
         assert_eq!((done, acknowledged), (0, false), "{key}: nobody waited: {item}");
     }
-    // Who outlived the kill had what was allowed; and a run was not asked a second time before it began.
-    if asker == Asker::Run {
-        let lines = scene.stand.lines("ui-prompts.jsonl");
-        let asked: Vec<&Value> = lines
+    // Who outlived the kill had what was allowed; and a run was not asked a second time.
+    if asker.is_run() {
+        let asked: BTreeSet<String> = scene
+            .stand
+            .lines("ui-prompts.jsonl")
             .iter()
             .filter(|line| {
                 line["action"] == "request"
                     && line["chatos"]["effect"] == "tool_approval"
                     && line["prompt"].to_string().contains(key)
             })
+            .map(|line| line["requestId"].to_string())
             .collect();
-        // Who has it run again, because nobody knows whether it did, is asked for that run of it.
-        let again = lines
-            .iter()
-            .any(|line| line["runId"] == asked[0]["runId"] && line["response"]["selection"] == "again");
-        let asked: BTreeSet<String> = asked.iter().map(|line| line["requestId"].to_string()).collect();
-        assert_eq!(asked.len(), 1 + usize::from(again), "{key}: asked once");
+        assert_eq!(asked.len(), 1, "{key}: asked once");
         assert_eq!(done, 1, "{key}: an approved call is made: {item}");
     }
     host.stop();

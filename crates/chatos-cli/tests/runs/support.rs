@@ -57,6 +57,7 @@ lines.on('line', (line) => {
     ] } });
   } else if (method === 'tools/call') {
     const key = params.arguments.key;
+    fs.appendFileSync(file + '.began', key + '\n');
     const fd = fs.openSync(file, 'a');
     fs.writeSync(fd, key + '\n');
     fs.closeSync(fd);
@@ -170,6 +171,12 @@ impl Stand {
     pub(crate) fn lines(&self, file: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.sandbox.state().join(file)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Whether the server was called with this key.
+    pub(crate) fn began(&self, key: &str) -> bool {
+        let began = std::fs::read_to_string(self.counts.with_extension("began")).unwrap_or_default();
+        began.lines().any(|line| line == key)
     }
 
     /// How often each key was counted.

@@ -192,6 +192,11 @@ impl Ports for HostPorts {
         Box::pin(async move { inbox.use_approval(request_id, effect).await })
     }
 
+    fn once_more(&self, request_id: String, effect: Effect) -> Later<Option<Approval>> {
+        let inbox = self.inbox.clone();
+        Box::pin(async move { inbox.once_more(request_id, effect).await })
+    }
+
     fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>> {
         let (servers, host) = (self.servers.clone(), self.host());
         Box::pin(async move {

@@ -202,6 +202,7 @@ impl Connection {
                 elicitor: elicit::elicitor(&context).map(|client| Arc::new(client) as Arc<dyn Elicitor>),
                 resume,
                 asked: None,
+                approved: None,
                 together: None,
                 client: Some(client),
                 batch: None,

@@ -189,6 +189,7 @@ impl QuickCalls {
             resume: None,
             client: None,
             asked: None,
+            approved: None,
             together: None,
             batch: Some(Batch { arrived: line.arrived }),
         };

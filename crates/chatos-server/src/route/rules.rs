@@ -147,6 +147,11 @@ async fn of_prompt(
     (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<RuleOfPrompt>),
 ) -> Result<RuleKept, ApiError> {
     let id = id_of(path, named.id);
-    let wanted = WantedRule { scope: body.scope, days: body.days, also_different: body.also_different };
+    let wanted = WantedRule {
+        scope: body.scope,
+        days: body.days,
+        also_different: body.also_different,
+        any_arguments: body.any_arguments,
+    };
     typed(blocking(&app, move |host| host.inbox().propose_rule(&id, &wanted)).await?)
 }

@@ -6,7 +6,7 @@ export interface RuleText {
   effect: 'allow' | 'deny' | 'ask';
   scope: 'run' | 'chat' | 'agent' | 'project' | 'everywhere';
   place: string;
-  /** Commands and paths it is about, one a line. */
+  /** Commands, paths, or a tool with its arguments: what it is about. */
   about: string[];
   until: number | null;
   paused: boolean;
@@ -27,13 +27,17 @@ export function readRule(value: unknown): RuleText | null {
     return [text(command['program']), ...list(command['argv']).map(text), ...more].join(' ');
   });
   const paths = list(object(record['paths'])['globs']).map(text);
+  const args = list(record['args']).map((entry) => {
+    const arg = object(entry);
+    return arg['op'] === 'absent' ? `${text(arg['at'])} –` : `${text(arg['at']).replace(/^\//, '')} = ${JSON.stringify(arg['value'])}`;
+  });
   const until = record['until'];
   return {
     name: text(record['name']),
     effect,
     scope: kind,
     place: text(scope['id']),
-    about: [...commands, ...paths],
+    about: [...commands, ...paths, ...(args.length > 0 ? [text(record['tool']), ...args] : [])],
     until: typeof until === 'number' ? until : null,
     paused: record['paused'] === true,
   };

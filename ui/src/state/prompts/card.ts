@@ -50,7 +50,7 @@ export interface Card {
 
 /** Where a rule could answer questions like this one from now on; the host has the last word. */
 export function ruleScopes(card: Card | null, runId: string | null): { near: 'chat' | 'run' | null; project: boolean } {
-  const shapes: Verb[] = ['run_command', 'create_file', 'edit_file', 'delete_file'];
+  const shapes: Verb[] = ['run_command', 'create_file', 'edit_file', 'delete_file', 'use_tool'];
   if (!card || card.risk === 'high' || card.app !== null || !card.project || !shapes.includes(card.verb)) return { near: null, project: false };
   return { near: card.session ? 'chat' : runId === null ? null : 'run', project: true };
 }

@@ -3,7 +3,7 @@
 
 import type { ApiError } from '../../api/error';
 import { toApiError } from '../../api/error';
-import type { PromptsApi, RuleScope, WantedRule } from '../../api/prompts';
+import type { PromptsApi, WantedRule } from '../../api/prompts';
 import type { WireObject } from '../../protocol';
 import type { PromptRecorded, RuleKept } from '../../protocol/wire';
 import { type Draft, type DraftTask, cancelResponse, checkDraft, hostIssues, initialDraft, isPristine, keptTasks, mergeDraft, okResponse, storedDraft } from './draft';
@@ -152,10 +152,10 @@ export class PromptForm {
   }
 
   /** The rule that would answer questions like this one; nothing is kept. Null: none can, and the form says why. */
-  async rule(scope: RuleScope): Promise<RuleKept | null> {
+  async rule(wanted: WantedRule): Promise<RuleKept | null> {
     this.failure = null;
     try {
-      return await this.#api.ruleOf(this.id, scope);
+      return await this.#api.ruleOf(this.id, wanted);
     } catch (thrown) {
       this.failure = toApiError(thrown);
       return null;

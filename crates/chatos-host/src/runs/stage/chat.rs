@@ -291,6 +291,7 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
                 && let Some(step) = newest.get_mut(about)
             {
                 step.run_again = true;
+                step.approved = super::person::question_of(&detail);
             }
             continue;
         }
@@ -312,6 +313,14 @@ pub(super) fn facts(rows: Vec<StepRow>) -> Vec<StepFacts> {
             child_run_id: some(&row.child_run_id),
             asked: None,
             run_again: false,
+            approved: None,
+        };
+        // It was about to be run again and had not gone out.
+        let step = match newest.remove(&call_id) {
+            Some(before) if !step.sent && step.request_id.is_none() => {
+                StepFacts { approved: before.approved, ..step }
+            }
+            _ => step,
         };
         newest.insert(call_id, step);
     }

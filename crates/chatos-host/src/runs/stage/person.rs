@@ -14,6 +14,9 @@ use super::{HostStage, Inner, kept};
 use crate::runs::ask;
 use chatos_records::message_view;
 
+/// Arguments up to this many bytes are shown whole in a question about the outcome of their call.
+const SEEN_WHOLE: usize = 3_000;
+
 impl HostStage {
     /// agents §8, last row: nobody but a person knows. No default, no timeout.
     pub(super) async fn ask_uncertain(&self, pending: Pending) -> Result<PersonsWord, Fault> {
@@ -29,13 +32,13 @@ impl HostStage {
             None => {
                 let prompt = self.uncertain_prompt(&pending);
                 let source = self.parts.agent.name.clone();
-                self.ask(prompt, source, json!({ "for": pending.call.id })).await?
+                self.ask(prompt, source, subject(&pending)).await?
             }
         };
         let selection = self.verdict(&step, &pending.call.id, &request_id).await?;
         let (word, status) = match selection.as_deref() {
             Some("worked") => (PersonsWord::Worked, "worked"),
-            Some("again") => (PersonsWord::Again, "again"),
+            Some("again") => (PersonsWord::Again(question_of(&subject(&pending))), "again"),
             _ => (PersonsWord::Failed, "failed"),
         };
         self.work(move |stage| stage.prompt_ended(&step, status)).await?;
@@ -45,6 +48,9 @@ impl HostStage {
     fn uncertain_prompt(&self, pending: &Pending) -> Value {
         let tool = &pending.call.name;
         let arguments = self.parts.emitter.arguments(&pending.call.arguments);
+        // One a line, where all of them are there.
+        let read = serde_json::from_str::<Value>(&arguments).ok();
+        let arguments = read.and_then(|read| serde_json::to_string_pretty(&read).ok()).unwrap_or(arguments);
         let (title, message, worked, failed, again) = match self.parts.lang {
             Lang::En => (
                 format!("Did {tool} finish?"),
@@ -326,6 +332,24 @@ impl Inner {
         };
         (id, MessageWrite::Append(Box::new(NewMessage { row, ..NewMessage::default() })))
     }
+}
+
+/// What a question about the outcome of a call names: the call, and the question in which it was approved. Without that
+/// one where not all of the arguments can be seen, so that who has it run again is asked for that run of it.
+fn subject(pending: &Pending) -> Value {
+    let mut about = json!({ "for": pending.call.id });
+    let approved = pending.step.as_ref().and_then(|step| step.request_id.clone());
+    if pending.call.arguments.len() <= SEEN_WHOLE
+        && let Some(id) = approved
+    {
+        about["approvedIn"] = json!(id);
+    }
+    about
+}
+
+/// The question in which a call was approved, from what a question about its outcome names.
+pub(super) fn question_of(about: &Value) -> Option<String> {
+    about["approvedIn"].as_str().map(str::to_owned)
 }
 
 pub(super) fn open_prompt(row: &StepRow, about: impl Fn(&Value) -> bool) -> Option<(CallStep, String)> {
