@@ -102,8 +102,8 @@ pub(super) struct Ran {
     /// The network was open
     network: bool,
     /// Machines it could reach
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    hosts: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<Vec<String>>,
     /// What it was refused
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<Vec<Denial>>,

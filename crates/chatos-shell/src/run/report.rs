@@ -63,9 +63,8 @@ pub(super) fn outcome(
     }
 }
 
-fn reachable(through: bool, granted: &chatos_access::Granted) -> Vec<String> {
-    let hosts = granted.hosts.iter().filter(|_| through);
-    hosts.map(ToString::to_string).collect()
+fn reachable(through: bool, granted: &chatos_access::Granted) -> Option<Vec<String>> {
+    through.then(|| granted.hosts.iter().map(ToString::to_string).collect())
 }
 
 fn timeout(limit_ms: u64) -> ToolError {
@@ -174,7 +173,7 @@ pub(super) fn denied(cx: &CallCx, command: &str, denied: Denied) -> Value {
         sandbox: Ran {
             level: denied.terms.level,
             network: denied.terms.network,
-            hosts: Vec::new(),
+            hosts: None,
             denied: None,
         },
         exit_code: None,

@@ -31,7 +31,7 @@ use super::*;
 use crate::{Level, supervise};
 
 /// Nothing a test waits for takes this long on a healthy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A supervisor, when started as one; nothing in an ordinary run of the tests.
 #[test]
