@@ -19,15 +19,15 @@ pub const MAX_REASON: usize = 300;
 pub struct Access {
     /// Absolute paths to read, at most 8
     #[serde(default)]
-    #[schemars(length(max = 8), extend("x-zh" = "要读取的绝对路径，最多 8 个"))]
+    #[schemars(length(max = 8), inner(length(min = 1, max = 4096)), extend("x-zh" = "要读取的绝对路径，最多 8 个"))]
     pub read: Vec<String>,
     /// Absolute paths to write, at most 8
     #[serde(default)]
-    #[schemars(length(max = 8), extend("x-zh" = "要写入的绝对路径，最多 8 个"))]
+    #[schemars(length(max = 8), inner(length(min = 1, max = 4096)), extend("x-zh" = "要写入的绝对路径，最多 8 个"))]
     pub write: Vec<String>,
     /// Machines to reach, name or name:port, at most 8
     #[serde(default)]
-    #[schemars(length(max = 8), extend("x-zh" = "要访问的主机，格式为 name 或 name:port，最多 8 个"))]
+    #[schemars(length(max = 8), inner(length(min = 1, max = 4096)), extend("x-zh" = "要访问的主机，格式为 name 或 name:port，最多 8 个"))]
     pub hosts: Vec<String>,
     /// Run once without the sandbox
     #[serde(default)]

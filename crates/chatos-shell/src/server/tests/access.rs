@@ -99,7 +99,7 @@ async fn closed_places_and_the_way_outside_are_asked_each_time() {
 
     let state = bench.dir.path().canonicalize().unwrap().join("state");
     for (path, expected) in
-        [(state.join("secret.txt"), "permission_denied/shell_blocked"), (home, "error:invalid_argument")]
+        [(state.join("secret.txt"), "permission_denied/shell_blocked"), (home, "invalid:invalid_argument")]
     {
         let asks = json!({ "command": "true", "access": { "read": [path], "reason": "x" } });
         assert_eq!(code(&bench.call("run_shell_command", asks).await), expected);

@@ -85,7 +85,7 @@ async fn faults_are_found_and_mended_with_git_and_npm() {
          process.exit(idFromTitle('Trip to town') === 'trip-to-town' ? 0 : 1);\n",
     );
     let found =
-        lived.works("git bisect start -q HEAD HEAD~5 && git bisect run node check/id.mjs 2>&1 && git bisect reset -q").await;
+        lived.works("git bisect start HEAD HEAD~5 && git bisect run node check/id.mjs 2>&1 && git bisect reset 2>&1").await;
     assert!(found.contains("is the first bad commit"), "{found}");
     assert!(found.contains("a change of no. 2"), "{found}");
     lived.works("git revert --no-edit \"$(git log --format=%h --grep='no. 2' -1)\" && node check/id.mjs").await;
