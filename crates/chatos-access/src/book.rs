@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use chatos_store::{ProjectAccessRow, Store, StoreError, iso_from_ms, now_ms};
+use chatos_store::{Store, StoreError, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::access::{AccessKind, AccessView};
 
 use crate::host::Host;
+use crate::rows::{self, ProjectAccessRow};
 use crate::wanted::{wrong_host, wrong_path};
 
 /// What is open to the commands of one project.
@@ -22,7 +23,7 @@ pub struct Granted {
 
 /// What is open to the commands of a project now. Blocks.
 pub fn granted(store: &Store, root: &Path) -> Result<Granted, StoreError> {
-    let rows = store.project_access(&root.display().to_string())?;
+    let rows = rows::project_access(store, &root.display().to_string())?;
     let mut granted = Granted::default();
     for row in &rows {
         match row.kind.as_str() {
@@ -31,7 +32,7 @@ pub fn granted(store: &Store, root: &Path) -> Result<Granted, StoreError> {
             _ => granted.hosts.extend(Host::parse(&row.value)),
         }
     }
-    if let Err(error) = store.use_access(&rows, now_ms()) {
+    if let Err(error) = rows::use_access(store, &rows, now_ms()) {
         tracing::debug!(%error, "the use of what is open to a project is not noted");
     }
     Ok(granted)
@@ -63,18 +64,18 @@ pub fn allow(
         request_id: request_id.to_owned(),
         last_used_at: None,
     };
-    Ok(view(store.allow_access(row)?))
+    Ok(view(rows::allow_access(store, row)?))
 }
 
 /// What is open, in one project or in all. Blocks.
 pub fn list(store: &Store, root: Option<&Path>) -> Result<Vec<AccessView>, Fault> {
     let root = root.map(|root| root.display().to_string()).unwrap_or_default();
-    Ok(store.project_access(&root)?.into_iter().map(view).collect())
+    Ok(rows::project_access(store, &root)?.into_iter().map(view).collect())
 }
 
 /// Takes something back. Blocks.
 pub fn revoke(store: &Store, id: &str) -> Result<AccessView, Fault> {
-    store.revoke_access(id, now_ms())?.map(view).ok_or_else(|| {
+    rows::revoke_access(store, id, now_ms())?.map(view).ok_or_else(|| {
         let shown: String = id.chars().take(80).collect();
         Fault::new(
             ErrorCode::NotFound,

@@ -103,7 +103,8 @@ mod tests {
         ] {
             assert_eq!(Host::parse(text).unwrap().to_string(), shown);
         }
-        for bad in ["", "*", "*.org", "https://x.org", "a/b", "a:0", "a:x", "a b", "-x.org", "[x]:1", "a:1:2"] {
+        for bad in ["", "*", "*.org", "https://x.org", "a/b", "a:0", "a:x", "a b", "-x.org", "[x]:1", "a:1:2"]
+        {
             assert_eq!(Host::parse(bad), None, "{bad}");
         }
     }

@@ -27,8 +27,14 @@ const FILES: [&str; 14] = [
     "lefthook.yml",
 ];
 /// Directories in which every file counts.
-const DIRECTORIES: [&str; 6] =
-    [".git/hooks", ".husky", ".idea/runConfigurations", ".claude/hooks", ".claude/commands", ".claude/agents"];
+const DIRECTORIES: [&str; 6] = [
+    ".git/hooks",
+    ".husky",
+    ".idea/runConfigurations",
+    ".claude/hooks",
+    ".claude/commands",
+    ".claude/agents",
+];
 /// Only some of what stands in it starts programs.
 const GIT_CONFIG: &str = ".git/config";
 /// Larger files are compared by their beginning, and not put back.
@@ -122,9 +128,7 @@ impl Later {
         }
         match was {
             None => true,
-            Some(Was::Link(target)) => {
-                rustix::fs::symlinkat(target.as_slice(), &directory, name).is_ok()
-            }
+            Some(Was::Link(target)) => rustix::fs::symlinkat(target.as_slice(), &directory, name).is_ok(),
             Some(Was::File { mode, bytes, .. }) => write(&directory, name, *mode, bytes).is_ok(),
             Some(Was::Other) => false,
         }
@@ -154,8 +158,9 @@ fn starts(was: Option<&Was>) -> Vec<String> {
                 ["fsmonitor", "hookspath", "sshcommand", "pager", "editor", "askpass", "gitproxy", "worktree"]
                     .contains(&key.as_str())
             }
-            "alias" | "filter" | "diff" | "gpg" | "include" | "includeif" | "credential" | "pager" | "difftool"
-            | "mergetool" | "browser" | "man" | "sequence" | "interactive" | "uploadpack" | "url" => true,
+            "alias" | "filter" | "diff" | "gpg" | "include" | "includeif" | "credential" | "pager"
+            | "difftool" | "mergetool" | "browser" | "man" | "sequence" | "interactive" | "uploadpack"
+            | "url" => true,
             "merge" => key == "driver",
             "remote" => ["uploadpack", "receivepack", "vcs", "proxy"].contains(&key.as_str()),
             "submodule" => key == "update",
@@ -244,7 +249,11 @@ mod tests {
         let before = Later::look(&root);
 
         // Ordinary work is none of it.
-        std::fs::write(at(".git/config"), "[core]\n\tbare = false\n[alias]\n\tst = status\n[remote \"o\"]\n\turl = x\n").unwrap();
+        std::fs::write(
+            at(".git/config"),
+            "[core]\n\tbare = false\n[alias]\n\tst = status\n[remote \"o\"]\n\turl = x\n",
+        )
+        .unwrap();
         std::fs::write(at(".git/hooks/new.sample"), "x").unwrap();
         assert_eq!(before.changed(&Later::look(&root)), []);
 

@@ -6,6 +6,7 @@ mod book;
 mod host;
 mod later;
 mod proxy;
+mod rows;
 mod wanted;
 
 pub use book::{Granted, allow, granted, list, revoke};

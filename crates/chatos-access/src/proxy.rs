@@ -169,10 +169,12 @@ async fn serve(mut stream: TcpStream, passes: &Mutex<Passes>) -> io::Result<()> 
     let shown = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("proxy-authorization"));
     let inside = shown.and_then(|(_, value)| lock(passes).get(*value).cloned());
     let Some(inside) = inside else {
-        return answer(&mut stream, "407 Proxy Authentication Required", "the command is not known here").await;
+        return answer(&mut stream, "407 Proxy Authentication Required", "the command is not known here")
+            .await;
     };
     let Some(wanted) = Wanted::of(first) else {
-        return answer(&mut stream, "400 Bad Request", "only CONNECT and http addresses are understood").await;
+        return answer(&mut stream, "400 Bad Request", "only CONNECT and http addresses are understood")
+            .await;
     };
     let Some(host) = inside.hosts.iter().find(|host| host.fits(&wanted.name, wanted.port)) else {
         inside.refuse(&wanted, false);
@@ -328,10 +330,15 @@ mod tests {
         let tunnel =
             format!("CONNECT localhost:{port} HTTP/1.1\r\nAUTH\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
         let said = ask(&proxy, &pass.secret, &tunnel).await;
-        assert!(said.starts_with("HTTP/1.1 200 Connection established") && said.contains("hello GET /"), "{said}");
+        assert!(
+            said.starts_with("HTTP/1.1 200 Connection established") && said.contains("hello GET /"),
+            "{said}"
+        );
         assert_eq!(pass.refused(), []);
 
-        for wanted in [format!("localhost:{other}"), format!("127.0.0.1:{port}"), "example.org:443".to_owned()] {
+        for wanted in
+            [format!("localhost:{other}"), format!("127.0.0.1:{port}"), "example.org:443".to_owned()]
+        {
             let said = ask(&proxy, &pass.secret, &format!("CONNECT {wanted} HTTP/1.1\r\nAUTH\r\n\r\n")).await;
             assert!(said.starts_with("HTTP/1.1 403") && said.contains(&wanted), "{said}");
         }

@@ -63,13 +63,13 @@ pub(crate) fn wrong_path(value: &str) -> Option<Text> {
     let path = Path::new(value);
     let plain = path.components().all(|part| !matches!(part, std::path::Component::ParentDir));
     if !path.is_absolute() || !plain || value.contains('\0') || value.len() > 4096 {
-        return Some(Text::fixed(
-            "an absolute path without `..` is needed",
-            "需要绝对路径，且不能包含 `..`",
-        ));
+        return Some(Text::fixed("an absolute path without `..` is needed", "需要绝对路径，且不能包含 `..`"));
     }
     (path.parent().is_none()).then(|| {
-        Text::fixed("the whole file system cannot be opened; name what is needed", "不能开放整个文件系统；请写明所需路径")
+        Text::fixed(
+            "the whole file system cannot be opened; name what is needed",
+            "不能开放整个文件系统；请写明所需路径",
+        )
     })
 }
 

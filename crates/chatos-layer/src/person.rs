@@ -58,9 +58,15 @@ impl Question {
         let source = format!("{server}/{tool}");
         let checked = kind::check_strict(prompt, &RequestId::mint(), &source);
         match checked.prompt {
-            Some(prompt) if checked.problems.is_empty() => {
-                Ok(Self { source, prompt, effect: None, whole: None, group: None, again: false, after: false })
-            }
+            Some(prompt) if checked.problems.is_empty() => Ok(Self {
+                source,
+                prompt,
+                effect: None,
+                whole: None,
+                group: None,
+                again: false,
+                after: false,
+            }),
             _ => Err(checked.problems),
         }
     }

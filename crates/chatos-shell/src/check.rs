@@ -186,7 +186,8 @@ pub(super) fn speaks_ssh(command: &str, dir: &Path) -> bool {
 fn remotes(dir: &Path) -> Vec<String> {
     let config = dir.ancestors().map(|above| above.join(".git/config")).find(|path| path.is_file());
     let text = config.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-    let urls = text.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('='));
+    let urls =
+        text.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('='));
     urls.map(|url| url.trim().to_owned()).collect()
 }
 

@@ -333,7 +333,9 @@ fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
     let port = denial.port.unwrap_or(443);
     let again = |access: &str| {
         Text::new(
-            format!("if it is needed, call again with access: {{{access}, \"reason\": \"…\"}}; a person is asked"),
+            format!(
+                "if it is needed, call again with access: {{{access}, \"reason\": \"…\"}}; a person is asked"
+            ),
             format!("如确有需要，请以 access: {{{access}, \"reason\": \"…\"}} 重新调用；会询问用户"),
         )
     };

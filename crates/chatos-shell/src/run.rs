@@ -217,7 +217,9 @@ impl Shop {
         } else {
             let asked = consent::choose(cx, || {
                 let looked = self.look_around(cx, &wanted);
-                std::future::ready(looked.and_then(|looked| Ok((self.access_matter(cx, &wanted, &looked)?, looked))))
+                std::future::ready(
+                    looked.and_then(|looked| Ok((self.access_matter(cx, &wanted, &looked)?, looked))),
+                )
             });
             match asked.await {
                 Ok((consent, approval, chosen, looked)) => {
@@ -310,7 +312,8 @@ impl Shop {
         }
         let proxy = self.proxy.get_or_try_init(chatos_access::Proxy::start).await;
         let pass = proxy.and_then(|proxy| proxy.admit(granted.hosts.clone()));
-        pass.map(|pass| Some(Arc::new(pass))).map_err(|error| not_started(Failure::Surroundings, &error.to_string()))
+        pass.map(|pass| Some(Arc::new(pass)))
+            .map_err(|error| not_started(Failure::Surroundings, &error.to_string()))
     }
 
     fn request<'a>(wanted: &'a Wanted, looked: &'a Looked, names: &'a [&'a str]) -> Request<'a> {

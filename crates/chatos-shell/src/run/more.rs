@@ -82,10 +82,11 @@ impl Shop {
             Ok(Some(store)) => store,
             _ => return Granted::default(),
         };
-        let mut granted = chatos_access::granted(&store, &sandbox::real(root.path())).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what is open to a project is not known");
-            Granted::default()
-        });
+        let mut granted =
+            chatos_access::granted(&store, &sandbox::real(root.path())).unwrap_or_else(|error| {
+                tracing::warn!(%error, "what is open to a project is not known");
+                Granted::default()
+            });
         // A closed place is opened by a setting that names it, never for a project.
         granted.read.retain(|path| !sandbox::is_closed(path, &self.variables));
         granted.write.retain(|path| !sandbox::is_closed(path, &self.variables));
@@ -181,8 +182,12 @@ impl Shop {
                 "/command",
                 IssueCode::Length,
                 Text::new(
-                    format!("with access a command has at most {SHOWN_COMMAND} characters, so that a person can read it; put the rest into a script"),
-                    format!("使用 access 时命令最多 {SHOWN_COMMAND} 个字符，以便用户阅读；其余内容请写入脚本"),
+                    format!(
+                        "with access a command has at most {SHOWN_COMMAND} characters, so that a person can read it; put the rest into a script"
+                    ),
+                    format!(
+                        "使用 access 时命令最多 {SHOWN_COMMAND} 个字符，以便用户阅读；其余内容请写入脚本"
+                    ),
                 ),
             )]));
         }
@@ -282,10 +287,13 @@ fn refused(message: Text) -> ToolError {
 pub(super) fn unreached(cx: &CallCx, prepared: &Prepared) -> Vec<Finding> {
     let Some(pass) = &prepared.pass else { return Vec::new() };
     let one = |refused: &chatos_access::Refused| {
-        let name = Host::of(&refused.name, refused.port).map_or_else(|| refused.name.clone(), |host| host.to_string());
+        let name = Host::of(&refused.name, refused.port)
+            .map_or_else(|| refused.name.clone(), |host| host.to_string());
         let text = if refused.address {
             Text::new(
-                format!("`{name}` leads to an address of this machine or its network, which has to be named itself"),
+                format!(
+                    "`{name}` leads to an address of this machine or its network, which has to be named itself"
+                ),
                 format!("`{name}` 指向本机或内网地址，需直接写明该地址"),
             )
         } else {
@@ -349,33 +357,45 @@ pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, bef
     let list: Vec<String> = changed.iter().map(|one| format!("- {} ({})", one.path, one.change)).collect();
     let (list, command) = (list.join("\n"), &prepared.command);
     let message = Text::new(
-        format!("The command changed files that run later, outside its sandbox:\n{list}\n\nIt was:\n```\n{command}\n```"),
+        format!(
+            "The command changed files that run later, outside its sandbox:\n{list}\n\nIt was:\n```\n{command}\n```"
+        ),
         format!("该命令更改了以后会在沙箱外运行的文件：\n{list}\n\n命令：\n```\n{command}\n```"),
     );
     let title = Text::fixed("Keep files that run later?", "保留这些以后会运行的文件？");
-    let options = [
-        ("keep", Text::fixed("Keep", "保留")),
-        (consent::NO, Text::fixed("Put back", "恢复原样")),
-    ];
+    let options = [("keep", Text::fixed("Keep", "保留")), (consent::NO, Text::fixed("Put back", "恢复原样"))];
     let paths: Vec<&str> = changed.iter().map(|one| one.path.as_str()).collect();
-    let matter = Matter::access(cx, &title, message, &options, json!({ "text": command }), json!({ "later": paths }));
+    let matter =
+        Matter::access(cx, &title, message, &options, json!({ "text": command }), json!({ "later": paths }));
     let keeps = consent::decide_after(cx, &matter).await.as_deref() == Some("keep");
     let paths = paths.join(", ");
     let text = if keeps {
-        Text::new(format!("changed, and kept by the person: {paths}"), format!("已更改，用户选择保留：{paths}"))
+        Text::new(
+            format!("changed, and kept by the person: {paths}"),
+            format!("已更改，用户选择保留：{paths}"),
+        )
     } else {
         let Ok(root) = command::open_root(cx, &shop.protected) else { return };
-        let left: Vec<&str> =
-            changed.iter().filter(|one| !before.put_back(&root, &one.path)).map(|one| one.path.as_str()).collect();
+        let left: Vec<&str> = changed
+            .iter()
+            .filter(|one| !before.put_back(&root, &one.path))
+            .map(|one| one.path.as_str())
+            .collect();
         if left.is_empty() {
             Text::new(
-                format!("these files run later, so they were put back as they were: {paths}; if the change is needed, call again with access.write naming them; a person is asked"),
-                format!("这些文件以后会运行，因此已恢复原样：{paths}；如确有需要，请在 access.write 中写明它们后重新调用；会询问用户"),
+                format!(
+                    "these files run later, so they were put back as they were: {paths}; if the change is needed, call again with access.write naming them; a person is asked"
+                ),
+                format!(
+                    "这些文件以后会运行，因此已恢复原样：{paths}；如确有需要，请在 access.write 中写明它们后重新调用；会询问用户"
+                ),
             )
         } else {
             let left = left.join(", ");
             Text::new(
-                format!("these files run later and could not be put back; look at them before you go on: {left}"),
+                format!(
+                    "these files run later and could not be put back; look at them before you go on: {left}"
+                ),
                 format!("这些文件以后会运行，且未能恢复；继续之前请检查：{left}"),
             )
         }

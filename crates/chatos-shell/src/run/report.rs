@@ -170,12 +170,7 @@ pub(super) fn denied(cx: &CallCx, command: &str, denied: Denied) -> Value {
         cwd: denied.cwd,
         shell: denied.shell,
         mode: cx.settings.shell.mode,
-        sandbox: Ran {
-            level: denied.terms.level,
-            network: denied.terms.network,
-            hosts: None,
-            denied: None,
-        },
+        sandbox: Ran { level: denied.terms.level, network: denied.terms.network, hosts: None, denied: None },
         exit_code: None,
         signal: None,
         timed_out: false,

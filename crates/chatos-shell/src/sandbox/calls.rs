@@ -230,13 +230,7 @@ fn only_sockets(sockets: Sockets) -> BpfProgram {
 
 /// Sending without the flag that opens a connection.
 fn no_fast_open(flags: u32) -> BpfProgram {
-    vec![
-        load(flags),
-        filter(AND, libc::MSG_FASTOPEN as u32),
-        jump(JEQ, 0, 0, 1),
-        ret(ALLOW),
-        ret(REFUSE),
-    ]
+    vec![load(flags), filter(AND, libc::MSG_FASTOPEN as u32), jump(JEQ, 0, 0, 1), ret(ALLOW), ret(REFUSE)]
 }
 
 // The few instructions that are needed; where the kernel puts number, architecture and arguments.
@@ -335,7 +329,8 @@ mod tests {
                 let refused = ALWAYS.contains(&i64::from(number)) || own;
                 // For the calls of `OWN`: another process, something to change.
                 let stream = [libc::AF_INET as u64, libc::SOCK_STREAM as u64, 1];
-                let wanted = if refused || (number == SOCKET && sockets != Sockets::Open) { REFUSE } else { ALLOW };
+                let wanted =
+                    if refused || (number == SOCKET && sockets != Sockets::Open) { REFUSE } else { ALLOW };
                 assert_eq!(judge(&program, arch, number, stream), wanted, "{number}");
                 #[cfg(target_arch = "x86_64")]
                 {

@@ -145,7 +145,11 @@ impl Vendor {
             // Something is a line now, or cut, or summarised; nothing else may change the beginning.
             if !first.contains("read_result") && !first.contains("[conversation_summary]") {
                 let was = self.words(at.map(|at| &before[at]));
-                self.fault(format!("{} messages became {}: {was:.200} is {first:.200}", before.len(), now.len()));
+                self.fault(format!(
+                    "{} messages became {}: {was:.200} is {first:.200}",
+                    before.len(),
+                    now.len()
+                ));
             }
         }
         *before = now;

@@ -50,7 +50,8 @@ async fn a_path_is_opened_once_or_for_the_project_until_it_is_taken_back() {
     let way = format!("access: {{\"read\": [\"{}/secret.txt\"]", outside.display());
     assert!(denied.1.contains(&way), "{}", denied.1);
 
-    let asks = json!({ "command": command, "access": { "read": [outside], "reason": "the notes are there" } });
+    let asks =
+        json!({ "command": command, "access": { "read": [outside], "reason": "the notes are there" } });
     let (prompt, result) = answered(&bench, asks.clone(), "once").await;
     assert_eq!(prompt["kind"], "choice");
     assert_eq!(options(&prompt), ["once", "project", "no"]);
@@ -113,7 +114,8 @@ async fn closed_places_and_the_way_outside_are_asked_each_time() {
     }
     // Git over SSH needs keys: asked at once instead of failing first.
     std::fs::create_dir_all(bench.path(".git")).unwrap();
-    std::fs::write(bench.path(".git/config"), "[remote \"origin\"]\n\turl = git@example.org:a/b.git\n").unwrap();
+    std::fs::write(bench.path(".git/config"), "[remote \"origin\"]\n\turl = git@example.org:a/b.git\n")
+        .unwrap();
     let (prompt, result) = answered(&bench, json!({ "command": "git fetch" }), "no").await;
     assert!(prompt["message"].as_str().unwrap().contains("ssh_remote"));
     assert_eq!(code(&result), "canceled:canceled");

@@ -16,9 +16,11 @@ const FAULTS: [(&str, &str, &str); 3] = [
 
 #[expect(clippy::disallowed_methods, reason = "what a person did before: cloning, and a history with faults")]
 fn git(dir: &Path, arguments: &[&str]) -> bool {
-    let told = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
+    let told =
+        [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
     let own = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"];
-    let done = std::process::Command::new("git").args(own).args(arguments).envs(told).current_dir(dir).output();
+    let done =
+        std::process::Command::new("git").args(own).args(arguments).envs(told).current_dir(dir).output();
     done.is_ok_and(|done| done.status.success())
 }
 
@@ -84,11 +86,16 @@ async fn faults_are_found_and_mended_with_git_and_npm() {
         "import { idFromTitle } from '../plugins/com.chatos.notes/lib/note.mjs';\n\
          process.exit(idFromTitle('Trip to town') === 'trip-to-town' ? 0 : 1);\n",
     );
-    let found =
-        lived.works("git bisect start HEAD HEAD~5 && git bisect run node check/id.mjs 2>&1 && git bisect reset 2>&1").await;
+    let found = lived
+        .works(
+            "git bisect start HEAD HEAD~5 && git bisect run node check/id.mjs 2>&1 && git bisect reset 2>&1",
+        )
+        .await;
     assert!(found.contains("is the first bad commit"), "{found}");
     assert!(found.contains("a change of no. 2"), "{found}");
-    lived.works("git revert --no-edit \"$(git log --format=%h --grep='no. 2' -1)\" && node check/id.mjs").await;
+    lived
+        .works("git revert --no-edit \"$(git log --format=%h --grep='no. 2' -1)\" && node check/id.mjs")
+        .await;
     // What stays closed is said to be, with the one thing that lifts it.
     for (command, way) in [
         ("cat ~/.ssh/id_ed25519", "\"outside\": true"),
@@ -132,8 +139,16 @@ async fn a_fault_is_found_and_mended_with_cargo() {
     }
     assert_ne!(failed.0["data"]["exit_code"], 0, "{}", failed.1);
     assert!(failed.1.contains("there_is_always_a_page"), "{}", failed.1);
-    lived.works("grep -rn 'PLACEHOLDER' crates/chatos-assets/src/lib.rs && git log -S'!made::PAGE' --oneline").await;
-    lived.works("sed -i 's/if !made::PAGE.is_empty()/if made::PAGE.is_empty()/' crates/chatos-assets/src/lib.rs").await;
+    lived
+        .works("grep -rn 'PLACEHOLDER' crates/chatos-assets/src/lib.rs && git log -S'!made::PAGE' --oneline")
+        .await;
+    lived
+        .works(
+            "sed -i 's/if !made::PAGE.is_empty()/if made::PAGE.is_empty()/' crates/chatos-assets/src/lib.rs",
+        )
+        .await;
     lived.works(test).await;
-    lived.works("git add -u && git commit -qm 'assets: there is always a page' && git status --short --branch").await;
+    lived
+        .works("git add -u && git commit -qm 'assets: there is always a page' && git status --short --branch")
+        .await;
 }
