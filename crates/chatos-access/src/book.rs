@@ -13,11 +13,8 @@ use crate::wanted::{wrong_host, wrong_path};
 /// What is open to the commands of one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Granted {
-    /// For reading.
     pub read: Vec<PathBuf>,
-    /// For writing.
     pub write: Vec<PathBuf>,
-    /// Machines.
     pub hosts: Vec<Host>,
 }
 

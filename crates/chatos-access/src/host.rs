@@ -8,7 +8,6 @@ use chatos_net::Addresses;
 /// Without a port these are meant.
 const USUAL: [u16; 2] = [443, 80];
 
-/// One machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     /// Lower case; an address without brackets.
@@ -94,8 +93,8 @@ mod tests {
     #[test]
     fn one_machine_is_named_and_nothing_else() {
         for (text, shown) in [
-            ("PyPI.org", "pypi.org"),
-            ("pypi.org.", "pypi.org"),
+            ("Example.org", "example.org"),
+            ("example.org.", "example.org"),
             ("localhost:3000", "localhost:3000"),
             ("[::1]:80", "[::1]:80"),
             ("::1", "::1"),

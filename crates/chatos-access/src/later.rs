@@ -9,7 +9,6 @@ use std::os::fd::OwnedFd;
 use chatos_files::Root;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
-/// Single files.
 const FILES: [&str; 14] = [
     ".envrc",
     ".mcp.json",

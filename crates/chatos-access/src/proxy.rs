@@ -13,6 +13,8 @@ use base64::engine::general_purpose::STANDARD;
 use chatos_net::{NetError, Origin};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::host::Host;
 
@@ -30,9 +32,7 @@ const USER: &str = "chatos";
 /// A machine that a command wanted and did not reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// As it asked.
     pub name: String,
-    /// The port.
     pub port: u16,
     /// It is on the list, but its address is one that has to be named itself.
     pub address: bool,
@@ -63,22 +63,29 @@ pub struct Pass {
 }
 
 impl Proxy {
-    /// Listens on this machine, for as long as this process runs.
-    pub async fn start() -> io::Result<Self> {
+    /// Listens on this machine until `shutdown`; its work is counted by `tracker`.
+    pub async fn start(tracker: TaskTracker, shutdown: CancellationToken) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
         let passes: Arc<Mutex<Passes>> = Arc::default();
         let known = Arc::clone(&passes);
-        tokio::spawn(async move {
+        tracker.clone().spawn(async move {
             let slots = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
             loop {
                 let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
-                match listener.accept().await {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = shutdown.cancelled() => return,
+                };
+                match accepted {
                     Ok((stream, _)) => {
-                        let known = Arc::clone(&known);
-                        tokio::spawn(async move {
-                            if let Err(error) = serve(stream, &known).await {
-                                tracing::debug!(%error, "a connection of a command ended");
+                        let (known, ended) = (Arc::clone(&known), shutdown.clone());
+                        tracker.spawn(async move {
+                            tokio::select! {
+                                served = serve(stream, &known) => if let Err(error) = served {
+                                    tracing::debug!(%error, "a connection of a command ended");
+                                },
+                                () = ended.cancelled() => {}
                             }
                             drop(slot);
                         });
@@ -108,7 +115,6 @@ impl Proxy {
 }
 
 impl Pass {
-    /// Where it leads.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -321,7 +327,7 @@ mod tests {
     #[tokio::test]
     async fn a_command_reaches_what_is_on_its_list_and_nothing_else() {
         let (port, other) = (machine().await, machine().await);
-        let proxy = Proxy::start().await.unwrap();
+        let proxy = Proxy::start(TaskTracker::new(), CancellationToken::new()).await.unwrap();
         let pass = proxy.admit(vec![Host::parse(&format!("localhost:{port}")).unwrap()]).unwrap();
         let plain =
             format!("GET http://localhost:{port}/a?b HTTP/1.1\r\nHost: localhost:{port}\r\nAUTH\r\n\r\n");

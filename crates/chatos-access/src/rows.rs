@@ -6,7 +6,6 @@ use rusqlite::{OptionalExtension, Row, params};
 /// One thing that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProjectAccessRow {
-    /// Names the row.
     pub(crate) id: String,
     /// The real path of the project's folder.
     pub(crate) root: String,
@@ -14,7 +13,6 @@ pub(crate) struct ProjectAccessRow {
     pub(crate) kind: String,
     /// An absolute path, or `name[:port]`.
     pub(crate) value: String,
-    /// Milliseconds since 1970.
     pub(crate) granted_at: i64,
     /// The question it was the answer to; else empty.
     pub(crate) request_id: String,

@@ -10,7 +10,6 @@ use crate::host::Host;
 
 /// Most values of a kind in one call.
 pub const MAX_VALUES: usize = 8;
-/// Longest reason.
 pub const MAX_REASON: usize = 300;
 
 /// More than the sandbox gives; a person is asked.

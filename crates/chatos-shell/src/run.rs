@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use chatos_access::{Access, Granted, Pass};
+use chatos_access::{Access, Granted, Pass, Proxy};
 use chatos_files::stop::Never;
 use chatos_layer::consent::{self, Consent, Matter};
 use chatos_layer::{CallCx, ChangeContext, Outcome, SafetyMode, Tool};
@@ -258,7 +258,7 @@ impl Shop {
         let token = uuid::Uuid::new_v4().simple().to_string();
         let toolchains = self.given(cx, &wanted.command, terms, &granted, &mut checked.findings);
         let given = toolchains.as_ref().map(|toolchains| &toolchains.env);
-        let pass = self.pass(terms, &granted).await.map_err(plain)?;
+        let pass = self.pass(cx, terms, &granted).await.map_err(plain)?;
         let mut proxied = pass.as_ref().map(|pass| pass.environment()).unwrap_or_default();
         proxied.retain(|(name, _)| !env.contains_key(name));
         let mut env = command::environment(&self.variables, &temp, &token, given, env);
@@ -305,12 +305,18 @@ impl Shop {
     }
 
     /// What lets a command through to the machines it may reach, where it may not reach all.
-    async fn pass(&self, terms: Terms, granted: &Granted) -> Result<Option<Arc<Pass>>, ToolError> {
+    async fn pass(
+        &self,
+        cx: &CallCx,
+        terms: Terms,
+        granted: &Granted,
+    ) -> Result<Option<Arc<Pass>>, ToolError> {
         let held = terms.kernel.is_some_and(sandbox::Kernel::holds_hosts) && !terms.network;
         if granted.hosts.is_empty() || !held {
             return Ok(None);
         }
-        let proxy = self.proxy.get_or_try_init(chatos_access::Proxy::start).await;
+        let proxy =
+            self.proxy.get_or_try_init(|| Proxy::start(cx.tracker.clone(), cx.shutdown.clone())).await;
         let pass = proxy.and_then(|proxy| proxy.admit(granted.hosts.clone()));
         pass.map(|pass| Some(Arc::new(pass)))
             .map_err(|error| not_started(Failure::Surroundings, &error.to_string()))

@@ -12,7 +12,7 @@ describe('what commands may use', () => {
   test('is listed by folder and taken back', async ({ ownHost, open }) => {
     const host = await ownHost();
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'shop-')));
-    for (const [kind, value] of [['host', 'Registry.npmjs.org'], ['read', '/srv/data'], ['write', '/srv/out']]) {
+    for (const [kind, value] of [['host', 'Packages.example.org'], ['read', '/srv/data'], ['write', '/srv/out']]) {
       await host.api('POST', 'access', { root, kind, value });
     }
     const page = await open({ host, at: '#/settings/access' });
@@ -21,7 +21,7 @@ describe('what commands may use', () => {
     expect(await rows.count()).toBe(3);
     expect(await violations(page)).toEqual([]);
     await keep(page, 'access');
-    await page.getByRole('button', { name: 'Take back registry.npmjs.org' }).click();
+    await page.getByRole('button', { name: 'Take back packages.example.org' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     const { items } = await host.api<{ items: { value: string }[] }>('GET', 'access');

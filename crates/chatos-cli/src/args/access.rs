@@ -2,7 +2,6 @@
 
 use clap::{Subcommand, ValueEnum};
 
-/// `chatos access …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Access {
     /// List what commands of agents may use beyond their sandbox; with --project, in that folder
@@ -21,7 +20,6 @@ pub(crate) enum Access {
     },
 }
 
-/// What is opened.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum AccessKind {
     /// A path for reading

@@ -78,7 +78,6 @@ const X32: (u32, [u32; 5]) = (0x4000_0000, [521, 528, 533, 539, 540]);
 /// Which sockets a command may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// All.
     Open,
     /// Those that Landlock holds to the port of the proxy: TCP, connected in the ordinary way.
     Proxy,
