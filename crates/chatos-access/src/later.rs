@@ -44,7 +44,7 @@ const MAX_FILES: usize = 256;
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Was {
-    File { mode: u32, bytes: Vec<u8>, whole: bool },
+    File { mode: Mode, bytes: Vec<u8>, whole: bool },
     Link(Vec<u8>),
     Other,
 }
@@ -208,7 +208,7 @@ fn look(root: &Root, path: &str) -> Option<Was> {
             let mut bytes = Vec::new();
             std::fs::File::from(file).take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
             let whole = (bytes.len() as u64) < MAX_BYTES;
-            Some(Was::File { mode: u32::from(stat.st_mode) & 0o777, bytes, whole })
+            Some(Was::File { mode: Mode::from_raw_mode(stat.st_mode), bytes, whole })
         }
         FileType::Directory => None,
         _ => Some(Was::Other),
@@ -222,10 +222,10 @@ fn remove(directory: &OwnedFd, name: &str) -> rustix::io::Result<()> {
     }
 }
 
-fn write(directory: &OwnedFd, name: &str, mode: u32, bytes: &[u8]) -> std::io::Result<()> {
+fn write(directory: &OwnedFd, name: &str, mode: Mode, bytes: &[u8]) -> std::io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o600))?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
+    rustix::fs::fchmod(&file, mode)?;
     std::fs::File::from(file).write_all(bytes)
 }
 
