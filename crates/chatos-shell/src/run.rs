@@ -240,7 +240,7 @@ impl Shop {
             looked.terms = Terms { kernel: None, level: Level::None, network: true };
         } else if let Some(chosen) = chosen {
             let request = consent.request_id.as_deref();
-            self.open(cx, chosen, request, &looked.lacks, &mut looked.granted).map_err(plain)?;
+            self.open(cx, chosen, request, &looked.lacks, &mut looked.granted);
         }
         if let Some(edited) = &consent.edited {
             wanted.command.clone_from(edited);

@@ -78,10 +78,7 @@ impl Shop {
     /// What is open to the commands of this project.
     pub(super) fn granted(&self, cx: &CallCx) -> Granted {
         let Some(root) = &cx.root else { return Granted::default() };
-        let store = match self.store.get() {
-            Ok(Some(store)) => store,
-            _ => return Granted::default(),
-        };
+        let Ok(Some(store)) = self.store.get() else { return Granted::default() };
         let mut granted =
             chatos_access::granted(&store, &sandbox::real(root.path())).unwrap_or_else(|error| {
                 tracing::warn!(%error, "what is open to a project is not known");
@@ -251,11 +248,11 @@ impl Shop {
         request_id: Option<&str>,
         lacks: &Lacks,
         granted: &mut Granted,
-    ) -> Result<(), ToolError> {
+    ) {
         granted.read.extend(lacks.read.iter().cloned());
         granted.write.extend(lacks.write.iter().cloned());
         granted.hosts.extend(lacks.hosts.iter().cloned());
-        let (Chosen::Project, Some(root)) = (chosen, &cx.root) else { return Ok(()) };
+        let (Chosen::Project, Some(root)) = (chosen, &cx.root) else { return };
         let root = sandbox::real(root.path());
         for (kind, value) in lacks.values() {
             let kind = kind.parse().unwrap_or(chatos_wire::access::AccessKind::Read);
@@ -266,7 +263,6 @@ impl Shop {
                 tracing::warn!(%fault, "what a person opened to a project is not kept");
             }
         }
-        Ok(())
     }
 
     /// The settings as this project has them.
@@ -339,15 +335,11 @@ pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, bef
     let Ok(root) = command::open_root(cx, &shop.protected) else { return };
     let named: Vec<PathBuf> = prepared.granted.write.clone();
     let base = sandbox::real(root.path());
-    let (before, changed) = match tokio::task::spawn_blocking(move || {
+    let compared = tokio::task::spawn_blocking(move || {
         let changed = before.changed(&Later::look(&root));
         (before, changed)
-    })
-    .await
-    {
-        Ok(looked) => looked,
-        Err(_) => return,
-    };
+    });
+    let Ok((before, changed)) = compared.await else { return };
     // What a person opened for writing by name may be written.
     let meant = |path: &str| named.iter().any(|open| base.join(path).starts_with(open) && *open != base);
     let changed: Vec<_> = changed.into_iter().filter(|one| !meant(&one.path)).collect();
