@@ -132,8 +132,9 @@ fn machine() -> u16 {
         for stream in listener.incoming().flatten() {
             let mut stream = stream;
             let mut buffer = [0; 4096];
-            stream.read(&mut buffer).ok();
-            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello").ok();
+            if stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello").ok();
+            }
         }
     });
     port
