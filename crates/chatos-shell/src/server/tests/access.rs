@@ -133,7 +133,9 @@ fn machine() -> u16 {
             let mut stream = stream;
             let mut buffer = [0; 4096];
             if stream.read(&mut buffer).is_ok_and(|count| count > 0) {
-                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello").ok();
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+                    .ok();
             }
         }
     });
