@@ -7,6 +7,7 @@ use std::path::PathBuf;
 pub(crate) use chatos_terminal::args::{Chat, Chats, Global, Prompts};
 use clap::{Args, Parser, Subcommand};
 
+mod access;
 mod acp;
 mod agents;
 mod browsers;
@@ -26,6 +27,7 @@ mod servers;
 mod state;
 mod tools;
 
+pub(crate) use access::{Access, AccessKind};
 pub(crate) use acp::{Acp, EditorName};
 pub(crate) use agents::{AddModel, Agent, AgentFields, Land, Models, RoleArg};
 pub(crate) use browsers::Browsers;
@@ -177,6 +179,9 @@ pub(crate) enum Command {
     /// Manage programs that ask through ChatOS: which can approve their own actions
     #[command(subcommand)]
     Clients(Clients),
+    /// Manage what commands of agents may use beyond their sandbox
+    #[command(subcommand)]
+    Access(Access),
     /// Manage rules that answer questions for you
     #[command(subcommand)]
     Rules(Rules),

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod access;
 pub(crate) mod acp;
 pub(crate) mod agents;
 pub(crate) mod audit;

@@ -56,6 +56,7 @@ fn main() -> ExitCode {
         Command::Reach(action) => command::reach::run(&cli.global, environment, &output, action),
         Command::Rules(action) => command::rules::run(&cli.global, environment, &output, action),
         Command::Browsers(action) => command::browsers::run(&cli.global, environment, &output, action),
+        Command::Access(action) => command::access::run(&cli.global, environment, &output, action),
         Command::Clients(action) => command::clients::run(&cli.global, environment, &output, action),
         Command::Secrets(action) => command::secrets::run(&cli.global, environment, &output, action),
         Command::State(action) => command::state::run(&cli.global, environment, &output, action),

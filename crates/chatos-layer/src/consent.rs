@@ -90,6 +90,28 @@ impl Matter {
 }
 
 impl Matter {
+    /// A command that wants more than its sandbox gives: `facts` as of a command, `access` what it wants, `options` what a
+    /// person may choose. The last of them is no.
+    pub fn access(
+        cx: &CallCx,
+        title: &Text,
+        message: Text,
+        options: &[(&str, Text)],
+        facts: Value,
+        access: Value,
+    ) -> Self {
+        let options: Vec<Value> = options
+            .iter()
+            .map(|(value, label)| json!({ "value": value, "label": label.get(cx.people) }))
+            .collect();
+        let mut what = Object::new();
+        what.insert("kind".into(), "choice".into());
+        what.insert("title".into(), title.get(cx.people).into());
+        what.insert("options".into(), options.into());
+        let effect = cx.effect("access").with("command", facts).with("access", access);
+        Self { what, message, effect, whole: None }
+    }
+
     /// The command it is about; empty for a change of files.
     fn command_text(&self) -> &str {
         self.effect.material["command"]["text"].as_str().unwrap_or_default()
@@ -283,14 +305,65 @@ where
             None => changed = Some(difference(cx, &matter.effect, &now.effect)),
         }
     }
-    Err(ToolError::new(
+    Err(unsettled())
+}
+
+/// It was another thing each time.
+fn unsettled() -> ToolError {
+    ToolError::new(
         Reason::Conflict { kind: ConflictKind::ChangedOnDisk, expected: None, found: None, path: None },
         Text::fixed(
             "what would happen changed each time the person had approved it; nothing was done",
             "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
         ),
     )
-    .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用")))
+    .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用"))
+}
+
+/// What a person chose who said no.
+pub const NO: &str = "no";
+
+/// Asks for one of several answers until it is about what would really happen; none of the person's rules answers for
+/// them. Gives the answer. `look` as for [`agree`].
+pub async fn choose<T, F>(
+    cx: &CallCx,
+    look: impl Fn() -> F,
+) -> Result<(Consent, Approval, String, T), ToolError>
+where
+    F: Future<Output = Result<(Matter, T), ToolError>>,
+{
+    if let Some(member) = &cx.together {
+        cx.unless_stopped(cx.while_person(member.gather(false, Vec::new()))).await?;
+    }
+    cx.in_turn().await?;
+    let mut changed = None;
+    for attempt in 0..ATTEMPTS {
+        let (matter, _) = look().await?;
+        let agreed = ask(cx, &matter, changed.take(), attempt > 0, None).await?;
+        let chosen = agreed.response.get("selection").and_then(Value::as_str).unwrap_or(NO).to_owned();
+        let consent = Consent::of(&agreed);
+        if chosen == NO {
+            let data = json!({ "confirmed": false, "request_id": agreed.request_id.as_str() });
+            return Err(ToolError::declined(consent.remark.as_deref()).data(data));
+        }
+        let (now, ready) = look().await?;
+        match person::use_approval(cx, &agreed, &matter.effect, &now.effect).await? {
+            Some(approval) => return Ok((consent, approval, chosen, ready)),
+            None => changed = Some(difference(cx, &matter.effect, &now.effect)),
+        }
+    }
+    Err(unsettled())
+}
+
+/// Asks for one of several answers about what a call has done already. Gives the answer; nothing where nobody gave one.
+pub async fn decide_after(cx: &CallCx, matter: &Matter) -> Option<String> {
+    let mut question = question(cx, matter, None, true).ok()?;
+    question.after = true;
+    let agreed = person::ask(cx, question).await.ok()?;
+    let chosen = agreed.response.get("selection").and_then(Value::as_str)?.to_owned();
+    let approval = person::use_approval(cx, &agreed, &matter.effect, &matter.effect).await.ok()??;
+    tracing::debug!(approved = ?approval.request_id(), chosen, "what a call did was decided about");
+    Some(chosen)
 }
 
 /// Plans a call that is made together with others of the same answer, and waits until all of them have. Gives its place
@@ -333,6 +406,17 @@ async fn ask(
     again: bool,
     group: Option<Place>,
 ) -> Result<person::Agreed, ToolError> {
+    let mut question = question(cx, matter, changed, again)?;
+    question.group = group;
+    person::ask(cx, question).await
+}
+
+fn question(
+    cx: &CallCx,
+    matter: &Matter,
+    changed: Option<String>,
+    again: bool,
+) -> Result<Question, ToolError> {
     let deed = Deed::of(&matter.effect.name, &matter.effect.material);
     let title =
         deed.title(None, None).unwrap_or_else(|| Text::fixed("Approve this change?", "同意这项更改？"));
@@ -358,6 +442,5 @@ async fn ask(
     question.effect = Some(matter.effect.clone());
     question.whole = matter.whole.clone();
     question.again = again;
-    question.group = group;
-    person::ask(cx, question).await
+    Ok(question)
 }

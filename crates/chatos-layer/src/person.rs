@@ -47,6 +47,9 @@ pub struct Question {
     pub group: Option<Place>,
     /// Another question of the same call came before: what an earlier call brought is not its answer.
     pub again: bool,
+    /// The call has acted already: it must not be made again for the answer, so it is asked in the queue alone, and who
+    /// keeps a journal of the call is not told that it only waits.
+    pub after: bool,
 }
 
 impl Question {
@@ -55,11 +58,22 @@ impl Question {
         let source = format!("{server}/{tool}");
         let checked = kind::check_strict(prompt, &RequestId::mint(), &source);
         match checked.prompt {
-            Some(prompt) if checked.problems.is_empty() => {
-                Ok(Self { source, prompt, effect: None, whole: None, group: None, again: false })
-            }
+            Some(prompt) if checked.problems.is_empty() => Ok(Self {
+                source,
+                prompt,
+                effect: None,
+                whole: None,
+                group: None,
+                again: false,
+                after: false,
+            }),
             _ => Err(checked.problems),
         }
+    }
+
+    /// The answer decides what happens, so it has to be about exactly what was shown.
+    fn decides(&self) -> bool {
+        self.effect.is_some() || self.prompt.kind.decides_effect()
     }
 
     /// The digest of what the person is shown, with everything that decides the effect.

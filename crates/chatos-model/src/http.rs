@@ -221,7 +221,11 @@ impl Reading {
             let Some((body, decoder)) = &mut self.source else { return Ok(None) };
             match tokio::time::timeout(self.idle, body.piece()).await {
                 Err(_) => {
-                    return Err(ModelError::new(Class::Network, "the answer stopped in the middle"));
+                    let text = format!(
+                        "the answer stopped in the middle: nothing came for {} s (modelSilenceSeconds)",
+                        self.idle.as_secs()
+                    );
+                    return Err(ModelError::new(Class::Network, text));
                 }
                 Ok(Err(error)) => return Err(error),
                 Ok(Ok(Some(piece))) => {
@@ -290,7 +294,11 @@ impl Inner {
         // of cloud metadata is refused even so (security T20).
         let sent = self.connections.send(outgoing, Addresses::Private, secrets.proxy.as_ref());
         let answer = tokio::time::timeout(self.patience.first, sent).await;
-        let mut answer = answer.map_err(|_| ModelError::new(Class::Network, "no answer came"))??;
+        let mut answer = answer.map_err(|_| {
+            let waited = self.patience.first.as_secs();
+            let text = format!("no answer came within {waited} s; is the model server busy, loading or stuck? (modelSilenceSeconds)");
+            ModelError::new(Class::Network, text)
+        })??;
         if !(200..300).contains(&answer.status) {
             let wait = answer.header("retry-after").and_then(|text| retry_after(text, Timestamp::now()));
             let wait = wait.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));

@@ -131,6 +131,13 @@ impl Models {
         self.open_with(record, None)
     }
 
+    /// How long a model may say nothing; between two pieces of an answer less than before its beginning.
+    fn patience(&self) -> Patience {
+        let seconds = u64::try_from(self.parts().settings.int("modelSilenceSeconds")).unwrap_or_default();
+        let first = std::time::Duration::from_secs(seconds.max(1));
+        Patience { first, idle: first * 3 / 5 }
+    }
+
     fn open_with(
         &self,
         record: &ModelRecord,
@@ -151,7 +158,7 @@ impl Models {
             secrets: keys::finder(self, record, key),
             connections: self.0.connections.clone(),
             dialect: self.dialect(record),
-            patience: Patience::default(),
+            patience: self.patience(),
         })))
     }
 }

@@ -327,6 +327,7 @@ pub(crate) fn routes() -> Routes {
     route::operations::add(&mut routes);
     route::journal::add(&mut routes);
     route::secrets::add(&mut routes);
+    route::access::add(&mut routes);
     route::clients::add(&mut routes);
     route::models::add(&mut routes);
     route::agents::add(&mut routes);

@@ -1,5 +1,6 @@
 //! The handlers, one file per resource.
 
+pub(crate) mod access;
 pub(crate) mod acp;
 pub(crate) mod admin_state;
 pub(crate) mod agents;

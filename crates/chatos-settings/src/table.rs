@@ -752,6 +752,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Empty: the model of the chat", "留空则使用会话的模型"),
     },
     SettingSpec {
+        key: "modelSilenceSeconds",
+        kind: SettingKind::Int { min: 2, max: 3_600, zero_off: false },
+        fallback: Fallback::Int(300),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Patience with a silent model (seconds)", "等待模型响应的时间（秒）"),
+        description: (
+            "How long a model may say nothing, before its answer and within it, until it is asked again; a model on this computer may need minutes to load",
+            "模型在回答之前或回答中途可以多久没有任何响应，超过后会重新请求；本机模型加载可能需要几分钟",
+        ),
+    },
+    SettingSpec {
         key: "ollamaContextTokens",
         kind: SettingKind::Int { min: 2048, max: 1_000_000, zero_off: false },
         fallback: Fallback::Int(32_768),

@@ -151,6 +151,46 @@ pub(super) fn makes_signable(command: &str) -> bool {
     })
 }
 
+impl Finding {
+    /// Whether both say that the same machine was refused.
+    pub(super) fn is_about(&self, other: &Self) -> bool {
+        let host = |finding: &Self| finding.denied.as_ref().and_then(|denial| denial.host.clone());
+        host(self).is_some() && host(self) == host(other)
+    }
+}
+
+/// Whether a command speaks to a remote of git over SSH: one that it names, or one of the repository around `dir`.
+pub(super) fn speaks_ssh(command: &str, dir: &Path) -> bool {
+    let over_ssh = |url: &str| {
+        let scp = url.split_once(':').is_some_and(|(host, rest)| {
+            !host.contains('/') && (host.contains('@') || host.contains('.')) && !rest.starts_with("//")
+        });
+        url.starts_with("ssh://") || url.starts_with("git+ssh://") || scp
+    };
+    lex::parse(command).commands.iter().any(|simple| {
+        let effective = argv::effective(simple);
+        let words: Vec<&str> = effective.arguments.iter().map(|word| word.text.as_str()).collect();
+        let at = words.iter().position(|word| {
+            matches!(*word, "fetch" | "pull" | "push" | "clone" | "ls-remote") || *word == "submodule"
+        });
+        let Some(at) = at.filter(|_| effective.name() == Some("git")) else { return false };
+        if words[at + 1..].iter().any(|word| over_ssh(word)) {
+            return true;
+        }
+        let named = words[at + 1..].iter().any(|word| word.contains("://"));
+        words[at] != "clone" && !named && remotes(dir).iter().any(|url| over_ssh(url))
+    })
+}
+
+/// Addresses of remotes of the repository around a directory.
+fn remotes(dir: &Path) -> Vec<String> {
+    let config = dir.ancestors().map(|above| above.join(".git/config")).find(|path| path.is_file());
+    let text = config.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    let urls =
+        text.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('='));
+    urls.map(|url| url.trim().to_owned()).collect()
+}
+
 /// Whether a program takes commands from its input, so that input is checked like a command.
 pub(super) fn takes_commands(command: &str) -> bool {
     let script = lex::parse(command);

@@ -241,9 +241,7 @@ fn without_user(value: &str) -> String {
 pub(super) struct WorkDir {
     /// Relative to the root.
     pub(super) rel: String,
-    /// Absolute.
     pub(super) path: PathBuf,
-    /// The directory itself.
     pub(super) handle: OwnedFd,
 }
 

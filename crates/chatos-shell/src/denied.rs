@@ -54,6 +54,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) home: Option<&'a Path>,
     pub(crate) boundary: &'a Boundary,
+    /// Machines it may reach through the proxy.
+    pub(crate) hosts: &'a [chatos_access::Host],
     pub(crate) lang: Lang,
 }
 
@@ -297,6 +299,12 @@ fn host(line: &str) -> (Option<String>, Option<u16>) {
     named.unwrap_or((None, None))
 }
 
+/// A closed place, which no project has open.
+fn is_closed(denial: &Denial, ended: &Ended<'_>) -> bool {
+    let path = denial.path.as_deref().map(Path::new);
+    path.is_some_and(|path| ended.boundary.protected.iter().any(|closed| path.starts_with(closed)))
+}
+
 fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
     let what = denial.path.clone().or_else(|| denial.host.clone());
     let name = what.clone().unwrap_or_default();
@@ -322,15 +330,31 @@ fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
             format!("沙箱不允许该命令读取 `{name}`"),
         ),
     };
+    let port = denial.port.unwrap_or(443);
+    let again = |access: &str| {
+        Text::new(
+            format!(
+                "if it is needed, call again with access: {{{access}, \"reason\": \"…\"}}; a person is asked"
+            ),
+            format!("如确有需要，请以 access: {{{access}, \"reason\": \"…\"}} 重新调用；会询问用户"),
+        )
+    };
     let lifts = match denial.setting {
+        Some("shellNetwork") if ended.hosts.iter().any(|host| host.fits(&name, port)) => Text::fixed(
+            "it may be reached, but only through the proxy in HTTPS_PROXY, which this program does not use; call again with network: true, a person is asked",
+            "该主机允许访问，但只能通过 HTTPS_PROXY 中的代理，而此程序没有使用它；请以 network: true 重新调用，会询问用户",
+        ),
+        Some("shellNetwork") if ended.boundary.kernel.holds_hosts() && denial.host.is_some() => {
+            let host = chatos_access::Host::of(&name, port).map_or(name.clone(), |host| host.to_string());
+            again(&format!("\"hosts\": [\"{host}\"]"))
+        }
         Some("shellNetwork") => Text::fixed(
             "if it is needed, call again with network: true; a person is asked",
             "如确有需要，请以 network: true 重新调用；会询问用户",
         ),
-        Some(setting) => Text::new(
-            format!("if it is needed, say so: a person opens it with the setting {setting}"),
-            format!("如确有需要，请说明：用户可用设置 {setting} 开放它"),
-        ),
+        Some(_) if is_closed(&denial, ended) => again("\"outside\": true"),
+        Some("shellWritePaths") => again(&format!("\"write\": [\"{name}\"]")),
+        Some(_) => again(&format!("\"read\": [\"{name}\"]")),
         None => Text::fixed("it cannot be opened to commands", "它不能向命令开放"),
     };
     let message = Text::new(

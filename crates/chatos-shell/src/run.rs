@@ -1,6 +1,7 @@
 //! `run_shell_command`: run, wait, return what was printed.
 
 mod follow;
+mod more;
 mod report;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use chatos_access::{Access, Granted, Pass, Proxy};
 use chatos_files::stop::Never;
 use chatos_layer::consent::{self, Consent, Matter};
 use chatos_layer::{CallCx, ChangeContext, Outcome, SafetyMode, Tool};
@@ -43,12 +45,12 @@ static SPEC: ToolSpec = ToolSpec {
          programs that ask questions use session_run (or interactive). Commands run in a sandbox: they write only in the root, \
          read toolchains of the home directory but none of its other files, and have no network unless settings or the \
          person open it. What the sandbox refused is named in the warnings (sandbox_denied); the command is not at fault \
-         then. Refusals: denied/shell_blocked lists why; canceled means the person said no and \
+         then, and access asks the person for more: paths, machines, or once outside. Refusals: denied/shell_blocked lists why; canceled means the person said no and \
          nothing ran.",
         "在根目录内用 shell 运行命令并等待结束。标准输入为空。输出保留首尾；始终给出退出码、信号和耗时，非零退出码仍为 ok。\
          到达时间限制时，命令及其启动的一切都会被结束：timeout，并附上已有输出。服务、监视程序和会提问的程序请用 \
          session_run（或 interactive）。命令在沙箱中运行：只能写入根目录，可读取主目录中的工具链但不能读取其中其他文件，没有网络，\
-         除非由设置或用户开放。沙箱拒绝了什么会在警告中注明（sandbox_denied），此时命令本身没有错。拒绝时：denied/shell_blocked 会列出原因；canceled 表示用户拒绝且没有运行。",
+         除非由设置或用户开放。沙箱拒绝了什么会在警告中注明（sandbox_denied），此时命令本身没有错；可用 access 向用户请求更多：路径、主机，或在沙箱外运行一次。拒绝时：denied/shell_blocked 会列出原因；canceled 表示用户拒绝且没有运行。",
     ),
     annotations: Annotations::of("D O"),
     confirm: Confirm::Shell,
@@ -82,6 +84,10 @@ pub(super) struct Args {
     #[serde(default)]
     #[schemars(extend("x-zh" = "需要网络；严格模式下会询问用户"))]
     network: bool,
+    /// More than the sandbox gives; a person is asked
+    #[serde(default)]
+    #[schemars(extend("x-zh" = "超出沙箱的权限；会询问用户", "x-no-default" = true))]
+    access: Option<Access>,
     /// Runs on a terminal and becomes a session when it waits for input
     #[serde(default)]
     #[schemars(extend("x-zh" = "在终端中运行，等待输入时转为会话"))]
@@ -95,6 +101,9 @@ pub(super) struct Ran {
     level: Level,
     /// The network was open
     network: bool,
+    /// Machines it could reach
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts: Option<Vec<String>>,
     /// What it was refused
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<Vec<Denial>>,
@@ -137,6 +146,12 @@ pub(super) struct Prepared {
     pub(super) token: String,
     /// It may run, once.
     pub(super) approval: Approval,
+    /// What is open to it besides.
+    pub(super) granted: Granted,
+    /// A person let it run without a boundary.
+    pub(super) outside: bool,
+    /// Lets it through to the machines it may reach.
+    pub(super) pass: Option<Arc<Pass>>,
 }
 
 /// A command and its surroundings at one moment.
@@ -145,6 +160,8 @@ struct Looked {
     dir: WorkDir,
     terms: Terms,
     checked: Checked,
+    granted: Granted,
+    lacks: more::Lacks,
 }
 
 impl Looked {
@@ -166,6 +183,7 @@ pub(super) struct Wanted {
     pub(super) shell: Option<String>,
     pub(super) env: command::Variables,
     pub(super) network: bool,
+    pub(super) access: Option<Access>,
     pub(super) cpu: Option<Duration>,
     pub(super) note: Option<Text>,
 }
@@ -193,13 +211,41 @@ impl Shop {
             });
             std::future::ready(looked)
         };
-        let agreed = consent::agree_or_edit(cx, look).await;
+        let first = self.look_around(cx, &wanted).map_err(plain)?;
+        let (agreed, chosen) = if first.lacks.is_empty() {
+            (consent::agree_or_edit(cx, look).await, None)
+        } else {
+            let asked = consent::choose(cx, || {
+                let looked = self.look_around(cx, &wanted);
+                std::future::ready(
+                    looked.and_then(|looked| Ok((self.access_matter(cx, &wanted, &looked)?, looked))),
+                )
+            });
+            match asked.await {
+                Ok((consent, approval, chosen, looked)) => {
+                    let chosen = match chosen.as_str() {
+                        "outside" => more::Chosen::Outside,
+                        "project" => more::Chosen::Project,
+                        _ => more::Chosen::Once,
+                    };
+                    (Ok((consent, approval, looked)), Some(chosen))
+                }
+                Err(error) => (Err(error), None),
+            }
+        };
         let known = denied.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (consent, approval, looked) = agreed.map_err(|error| (error, known))?;
+        let (consent, approval, mut looked) = agreed.map_err(|error| (error, known))?;
+        let outside = chosen == Some(more::Chosen::Outside);
+        if outside {
+            looked.terms = Terms { kernel: None, level: Level::None, network: true };
+        } else if let Some(chosen) = chosen {
+            let request = consent.request_id.as_deref();
+            self.open(cx, chosen, request, &looked.lacks, &mut looked.granted);
+        }
         if let Some(edited) = &consent.edited {
             wanted.command.clone_from(edited);
         }
-        let Looked { mut shell, dir, terms, mut checked } = looked;
+        let Looked { mut shell, dir, terms, mut checked, granted, .. } = looked;
         if consent.run_as.is_some() {
             // Nothing of its grammar is used that shells read in different ways.
             shell = command::shell(Some("sh"), &self.variables).map_err(plain)?;
@@ -210,10 +256,17 @@ impl Shop {
         }
         let temp = self.temp();
         let token = uuid::Uuid::new_v4().simple().to_string();
-        let toolchains = self.given(cx, &wanted.command, terms, &mut checked.findings);
+        let toolchains = self.given(cx, &wanted.command, terms, &granted, &mut checked.findings);
         let given = toolchains.as_ref().map(|toolchains| &toolchains.env);
-        let env = command::environment(&self.variables, &temp, &token, given, env);
-        let boundary = self.boundary(cx, terms, &temp, toolchains.as_deref());
+        let pass = self.pass(cx, terms, &granted).await.map_err(plain)?;
+        let mut proxied = pass.as_ref().map(|pass| pass.environment()).unwrap_or_default();
+        proxied.retain(|(name, _)| !env.contains_key(name));
+        let mut env = command::environment(&self.variables, &temp, &token, given, env);
+        env.extend(proxied);
+        let mut boundary = self.boundary(cx, terms, &temp, toolchains.as_deref(), &granted);
+        if let (Some(boundary), Some(pass)) = (&mut boundary, &pass) {
+            boundary.proxy = Some(pass.port());
+        }
         let job = Job {
             // What a rule was matched against is what runs.
             argv: shell.argv(consent.run_as.as_deref().unwrap_or(&wanted.command)),
@@ -224,7 +277,21 @@ impl Shop {
             memory_bytes: None,
             boundary,
         };
-        Ok(Prepared { command: wanted.command, dir, shell, checked, terms, consent, job, token, approval })
+        let command = wanted.command;
+        Ok(Prepared {
+            command,
+            dir,
+            shell,
+            checked,
+            terms,
+            consent,
+            job,
+            token,
+            approval,
+            granted,
+            outside,
+            pass,
+        })
     }
 
     fn look_around(&self, cx: &CallCx, wanted: &Wanted) -> Result<Looked, ToolError> {
@@ -232,27 +299,58 @@ impl Shop {
         let dir = command::work_dir(cx, &self.protected, &wanted.cwd)?;
         let terms = gate::terms(cx, || self.kernel(), wanted.network)?;
         let checked = self.look(cx, &wanted.command, &dir, terms);
-        Ok(Looked { shell, dir, terms, checked })
+        let granted = self.granted(cx);
+        let lacks = self.lacks(cx, wanted, &dir.path, terms, &granted)?;
+        Ok(Looked { shell, dir, terms, checked, granted, lacks })
+    }
+
+    /// What lets a command through to the machines it may reach, where it may not reach all.
+    async fn pass(
+        &self,
+        cx: &CallCx,
+        terms: Terms,
+        granted: &Granted,
+    ) -> Result<Option<Arc<Pass>>, ToolError> {
+        let held = terms.kernel.is_some_and(sandbox::Kernel::holds_hosts) && !terms.network;
+        if granted.hosts.is_empty() || !held {
+            return Ok(None);
+        }
+        let proxy =
+            self.proxy.get_or_try_init(|| Proxy::start(cx.tracker.clone(), cx.shutdown.clone())).await;
+        let pass = proxy.and_then(|proxy| proxy.admit(granted.hosts.clone()));
+        pass.map(|pass| Some(Arc::new(pass)))
+            .map_err(|error| not_started(Failure::Surroundings, &error.to_string()))
+    }
+
+    fn request<'a>(wanted: &'a Wanted, looked: &'a Looked, names: &'a [&'a str]) -> Request<'a> {
+        Request {
+            checked: &looked.checked,
+            network: wanted.network,
+            variables: names,
+            shell: wanted.shell.is_some().then_some(looked.shell.path.as_str()),
+            note: wanted.note.as_ref(),
+        }
     }
 
     /// What a person is asked about a command; nothing where nobody has to be.
     fn matter(&self, cx: &CallCx, wanted: &Wanted, looked: &Looked) -> Result<Option<Matter>, ToolError> {
-        let Looked { shell, dir, terms, checked } = looked;
         let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
-        let request = Request {
-            checked,
-            network: wanted.network,
-            variables: &names,
-            shell: wanted.shell.is_some().then_some(shell.path.as_str()),
-            note: wanted.note.as_ref(),
-        };
-        let Some(message) = gate::question(cx, request, *terms)? else { return Ok(None) };
+        let request = Self::request(wanted, looked, &names);
+        let Some(message) = gate::question(cx, request, looked.terms)? else { return Ok(None) };
+        let facts = self.facts(cx, wanted, looked, &names);
+        Ok(Some(Matter::command(cx, &wanted.command, &looked.dir.rel, message, facts)))
+    }
+
+    /// Everything that decides what a command does.
+    fn facts(&self, cx: &CallCx, wanted: &Wanted, looked: &Looked, names: &[&str]) -> serde_json::Value {
+        let Looked { shell, dir, terms, checked, granted, .. } = looked;
         let given: BTreeMap<&str, &str> =
             wanted.env.iter().map(|(name, value)| (name.as_str(), value.0.as_str())).collect();
         // Each command gets a directory for temporary files of its own; the rest is the policy.
-        let toolchains = self.toolchains(cx, *terms);
-        let policy = self.boundary(cx, *terms, Path::new("/tmp/chatos-shell"), toolchains.as_deref());
-        let facts = json!({
+        let toolchains = self.toolchains(cx, *terms, granted);
+        let policy =
+            self.boundary(cx, *terms, Path::new("/tmp/chatos-shell"), toolchains.as_deref(), granted);
+        json!({
             "text": wanted.command,
             "cwd": effect::directory(&dir.path),
             "shell": shell.path,
@@ -261,10 +359,10 @@ impl Shop {
             "path": command::search_path(&self.variables),
             "writable": policy.as_ref().map(|policy| &policy.write),
             "network": terms.network,
+            "hosts": granted.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "findings": checked.serious(),
             "sandbox": { "level": terms.level.as_str(), "policyDigest": effect::digest_of(&json!(policy)) },
-        });
-        Ok(Some(Matter::command(cx, &wanted.command, &dir.rel, message, facts)))
+        })
     }
 
     fn boundary(
@@ -273,6 +371,7 @@ impl Shop {
         terms: Terms,
         temp: &Path,
         toolchains: Option<&Toolchains>,
+        granted: &Granted,
     ) -> Option<sandbox::Boundary> {
         let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
         terms.kernel.map(|kernel| {
@@ -284,16 +383,17 @@ impl Shop {
                 protected: &self.protected,
                 programs: &self.programs,
             };
-            sandbox::boundary(&cx.settings.shell, kernel, places, terms.network, toolchains)
+            sandbox::boundary(&Self::settings(cx, granted), kernel, places, terms.network, toolchains)
         })
     }
 
     /// The toolchains of the home, where something confines the command.
-    fn toolchains(&self, cx: &CallCx, terms: Terms) -> Option<Arc<Toolchains>> {
+    fn toolchains(&self, cx: &CallCx, terms: Terms, granted: &Granted) -> Option<Arc<Toolchains>> {
         let root = cx.root.as_ref()?;
         let confined = terms.level > Level::None;
         let programs = &self.programs;
-        confined.then(|| programs.toolchains(&cx.settings.shell, &self.variables, root.path())).flatten()
+        let settings = Self::settings(cx, granted);
+        confined.then(|| programs.toolchains(&settings, &self.variables, root.path())).flatten()
     }
 
     /// The same, ready to be used; what a person or a model should know of it is among the findings.
@@ -302,6 +402,7 @@ impl Shop {
         cx: &CallCx,
         command: &str,
         terms: Terms,
+        granted: &Granted,
         findings: &mut Vec<Finding>,
     ) -> Option<Arc<Toolchains>> {
         let mut tell = |id, level, message: Text| {
@@ -309,9 +410,10 @@ impl Shop {
             findings.push(Finding { id, level, message, text: None, denied: None });
         };
         let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
-        let mut toolchains = self.toolchains(cx, terms);
+        let mut toolchains = self.toolchains(cx, terms, granted);
+        let downloads = terms.network || !granted.hosts.is_empty();
         if let Some(found) = &toolchains
-            && let Err(error) = found.prepare(terms.network)
+            && let Err(error) = found.prepare(downloads)
         {
             tracing::warn!(%error, "the private cache of a project cannot be made");
             tell(
@@ -436,7 +538,9 @@ impl Tool for RunShellCommand {
     }
 
     fn check(&self, args: &Args) -> Vec<Issue> {
-        command::check(&args.command, &args.env)
+        let mut issues = command::check(&args.command, &args.env);
+        issues.extend(args.access.iter().flat_map(|access| access.issues("/access")));
+        issues
     }
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
@@ -447,6 +551,7 @@ impl Tool for RunShellCommand {
             shell: args.shell,
             env: args.env,
             network: args.network,
+            access: args.access,
             cpu: Some(timeout),
             note: None,
         };
@@ -466,10 +571,18 @@ impl Tool for RunShellCommand {
             return sessions::interactive::interactive(&self.0, cx, prepared, timeout).await;
         }
         let before = self.before(cx, &prepared).await;
+        let later = more::before(&self.0, cx, &prepared).await;
         let mut prepared = prepared;
         let mut followed = follow::follow(&self.0, cx, &prepared, timeout).await?;
+        let reached = more::unreached(cx, &prepared);
         let refused = self.refused(cx, &prepared, &followed);
-        followed.findings.extend(refused);
+        // What the proxy refused is certain; what was printed about it says nothing new.
+        let known = |finding: &Finding| reached.iter().any(|one| finding.is_about(one));
+        followed.findings.extend(refused.into_iter().filter(|finding| !known(finding)));
+        followed.findings.extend(reached);
+        if let Some(later) = later {
+            more::after(&self.0, cx, &mut prepared, later).await;
+        }
         let changed = match before {
             Some(before) => self.after(cx, before, &mut prepared.checked.findings).await,
             None => None,
@@ -493,6 +606,7 @@ impl RunShellCommand {
             cwd: &prepared.dir.path,
             home: home.as_deref(),
             boundary,
+            hosts: &prepared.granted.hosts,
             lang: cx.lang,
         })
     }

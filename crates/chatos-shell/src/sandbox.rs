@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use grants::{Places, Programs, boundary, home_of, real};
+pub(super) use grants::{Places, Programs, boundary, home_of, is_closed, real};
 pub use toolchain::Pruned;
 pub use toolchain::prune_caches;
 pub(super) use toolchain::{Toolchains, note_use};
@@ -111,6 +111,19 @@ pub(super) struct Boundary {
     pub(super) protected: Vec<PathBuf>,
     /// Sockets may be made.
     pub(super) network: bool,
+    /// The one port of this machine that may be connected to; nothing where the network is open or closed as a whole.
+    #[serde(default)]
+    pub(super) proxy: Option<u16>,
+}
+
+/// The first version of Landlock that can hold a command to one port.
+const PORTS: u32 = 4;
+
+impl Kernel {
+    /// Whether commands can be held to single machines.
+    pub(super) fn holds_hosts(self) -> bool {
+        self.landlock >= PORTS && self.seccomp
+    }
 }
 
 impl Boundary {
@@ -145,7 +158,11 @@ pub(super) fn confine(boundary: &Boundary) -> Result<Level, String> {
         paths::restrict(boundary)?;
     }
     if boundary.kernel.seccomp {
-        calls::refuse(boundary.network)?;
+        calls::refuse(match (boundary.network, boundary.proxy) {
+            (true, _) => calls::Sockets::Open,
+            (false, Some(_)) => calls::Sockets::Proxy,
+            (false, None) => calls::Sockets::Closed,
+        })?;
     }
     Ok(boundary.kernel.level())
 }
@@ -163,6 +180,7 @@ pub fn seal() -> Result<(), String> {
         never: Vec::new(),
         protected: Vec::new(),
         network: false,
+        proxy: None,
     };
     confine(&nothing).map(drop)
 }

@@ -111,6 +111,10 @@ pub(crate) struct Shop {
     pub(crate) sessions: sessions::Book,
     pub(crate) programs: sandbox::Programs,
     pub(crate) greeted: Greeted,
+    /// The way to single machines; started with the first command that has one.
+    pub(crate) proxy: tokio::sync::OnceCell<chatos_access::Proxy>,
+    /// Of sessions, for as long as this process holds them.
+    pub(crate) passes: Mutex<Vec<Arc<chatos_access::Pass>>>,
 }
 
 /// Projects whose person was told how commands run.
@@ -141,6 +145,8 @@ impl Shop {
             sessions: sessions::Book::default(),
             programs: sandbox::Programs::default(),
             greeted: Greeted::default(),
+            proxy: tokio::sync::OnceCell::new(),
+            passes: Mutex::default(),
         }
     }
 

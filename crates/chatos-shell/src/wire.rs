@@ -40,9 +40,7 @@ pub(super) enum Order {
 /// A command to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
-    /// Program and arguments.
     pub(super) argv: Vec<String>,
-    /// The whole environment.
     pub(super) env: Vec<(String, String)>,
     /// The private temporary directory; made before and removed after.
     pub(super) temp: PathBuf,
@@ -57,7 +55,6 @@ pub(super) struct Job {
 /// A session to hold.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SessionJob {
-    /// The command.
     pub(super) job: Job,
     /// Where its files are; exists already.
     pub(super) dir: PathBuf,
@@ -74,7 +71,6 @@ pub(super) struct SessionJob {
 /// What the supervisor says.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    /// The command runs.
     Started { pid: i32, start_time: u64, level: Level },
     /// It could not be started; nothing runs.
     Failed { what: Failure, message: String },

@@ -271,6 +271,8 @@ impl Deed {
             "url" => Self::new(CardVerb::OpenPage, host_of(text("url"))),
             "budget" => Self::new(CardVerb::GoOverBudget, ""),
             "uncertain" => Self::new(CardVerb::Uncertain, ""),
+            // A question of its own words: what a command may use besides.
+            "access" if !facts["access"].is_null() => Self::answer(),
             "access" => Self::new(CardVerb::UseFolder, ""),
             _ => Self::answer(),
         }
@@ -376,6 +378,14 @@ pub fn risk(kind: &str, facts: &Value) -> (CardRisk, Vec<CardReason>) {
             }
         }
         "uncertain" => why.push(CardReason::Unknown),
+        "access" if !facts["access"].is_null() => {
+            if facts["access"]["outside"] == true {
+                why.push(CardReason::NoSandbox);
+            }
+            if facts["access"]["later"].is_array() {
+                why.push(CardReason::ProtectedFile);
+            }
+        }
         "url"
             if host_of(facts["url"].as_str().unwrap_or_default())
                 .split('.')

@@ -3,6 +3,7 @@
 //! Types and their texts only. Nothing here opens a file, answers a request or knows a row of the database;
 //! the store keeps the same words in its columns, so that a state has one spelling everywhere.
 
+pub mod access;
 pub mod agent;
 pub mod app;
 pub mod auth;

@@ -120,7 +120,7 @@ export const en = {
   tour,
   settings: {
     title: 'Settings',
-    tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', commands: 'Commands', tools: 'Tools', 'tool-log': 'Tool log', notifications: 'Notifications', browsers: 'Browsers', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
+    tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', commands: 'Commands', tools: 'Tools', 'tool-log': 'Tool log', notifications: 'Notifications', browsers: 'Browsers', access: 'Sandbox', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
     search: 'Search settings',
     searchPlaceholder: 'Name, key or description',
     count: (shown: number, all: number) => (shown === all ? `${all} settings` : `${shown} of ${all} settings`),

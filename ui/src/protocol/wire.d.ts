@@ -2477,6 +2477,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What commands may use besides, by project */
+        get: operations["getAccess"];
+        put?: never;
+        /** Open a path or a machine to the commands of a project */
+        post: operations["postAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take it back */
+        delete: operations["deleteAccessId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clients": {
         parameters: {
             query?: never;
@@ -6568,6 +6603,32 @@ export interface components {
             ok: boolean;
             created: boolean;
         };
+        /** @description What is open. */
+        AccessList: {
+            items: components["schemas"]["AccessView"][];
+        };
+        /** @description One thing that is open. */
+        AccessView: {
+            id: string;
+            /** @description The project's folder. */
+            root: string;
+            kind: components["schemas"]["AccessKind"];
+            /** @description An absolute path, or `name[:port]`. */
+            value: string;
+            grantedAt: string;
+            lastUsedAt?: string | null;
+            /** @description The question it was the answer to. */
+            requestId?: string | null;
+        };
+        /** @description What is open. */
+        AccessKind: "read" | "write" | "host";
+        /** @description Opens something. */
+        AllowAccess: {
+            /** @description The project's folder, absolute. */
+            root: string;
+            kind: components["schemas"]["AccessKind"];
+            value: string;
+        };
         /** @description Programs that were seen. */
         ClientList: {
             /** @description Those that wanted to decide about their own calls, and those that may. */
@@ -8014,6 +8075,10 @@ export type SecretList = components['schemas']['SecretList'];
 export type SecretView = components['schemas']['SecretView'];
 export type NewSecret = components['schemas']['NewSecret'];
 export type SecretSet = components['schemas']['SecretSet'];
+export type AccessList = components['schemas']['AccessList'];
+export type AccessView = components['schemas']['AccessView'];
+export type AccessKind = components['schemas']['AccessKind'];
+export type AllowAccess = components['schemas']['AllowAccess'];
 export type ClientList = components['schemas']['ClientList'];
 export type ClientView = components['schemas']['ClientView'];
 export type ClientSession = components['schemas']['ClientSession'];
@@ -13954,6 +14019,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What commands may use besides, by project */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessList"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAccess: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowAccess"];
+            };
+        };
+        responses: {
+            /** @description Open a path or a machine to the commands of a project */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAccessId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take it back */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessView"];
                 };
             };
             /** @description The error object */

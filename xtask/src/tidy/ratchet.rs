@@ -40,6 +40,7 @@ const HABITS: [Habit; 5] = [
             "chatos-tool",
             "chatos-layer",
             "chatos-builtin",
+            "chatos-access",
             "chatos-shell",
             "chatos-lsp",
         ],

@@ -45,6 +45,43 @@ fn refusals_and_broken_streams_end_in_one_answer_without_doubled_text() {
 }
 
 #[test]
+fn a_silent_model_is_asked_again_and_said_to_be_silent() {
+    for provider in ["ollama", "openai_compatible"] {
+        let asked = AtomicUsize::new(0);
+        let stand = Stand::speaking(&json!({ "provider": provider }), move |_| {
+            // Not a byte, for as long as anybody waits; the second question is answered.
+            if asked.fetch_add(1, Ordering::SeqCst) != 1 {
+                loop {
+                    std::thread::park();
+                }
+            }
+            Script::say("here I am")
+        });
+        let host = stand.sandbox.serve();
+        let set = |key: &str, value: u64| {
+            let set = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": value })));
+            assert!(set.status < 300, "{key}: {}", set.text());
+        };
+        set("modelSilenceSeconds", 2);
+        set("retry", 1);
+        let chat = session(&host, &stand.agent);
+        let run = send(&host, &chat, "hello");
+        let run = until(&host, &run, &["done", "failed"]);
+        assert_eq!(run["state"], "done", "{provider}: {run}");
+        assert_eq!(stand.model.asked(), 2, "{provider}");
+        // It stays silent: the run ends, and says why and what decides how long it is waited.
+        set("retry", 0);
+        let run = send(&host, &chat, "and now?");
+        let run = until(&host, &run, &["done", "failed"]);
+        assert_eq!((&run["state"], &run["error"]["code"]), (&json!("failed"), &json!("network")), "{run}");
+        let said = run["error"].to_string();
+        assert!(said.contains("no answer came within 2 s") && said.contains("modelSilenceSeconds"), "{said}");
+        // The host has not been held up by it.
+        assert_eq!(host.ask("GET", "/api/v1/status", None).status, 200);
+    }
+}
+
+#[test]
 fn a_wrong_key_is_not_tried_again_and_is_not_shown() {
     let stand = Stand::new(|_| Script::Refuse {
         status: 401,

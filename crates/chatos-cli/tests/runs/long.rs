@@ -97,7 +97,11 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
         (vendor.refused.load(Ordering::Relaxed), vendor.refused_later.load(Ordering::Relaxed));
     let summaries = vendor.summaries.load(Ordering::Relaxed);
     let broken = vendor.broken.load(Ordering::Relaxed);
-    let smaller = stand.lines("events.jsonl").iter().filter(|line| line["type"] == "summary").count();
+    // By the journal: a mark and its step are one write, the line in the record of events comes after it, and a kill may
+    // fall in between.
+    let journal = host.ask("GET", &format!("/api/v1/runs/{run}"), None).json();
+    let steps = journal["steps"].as_array().unwrap();
+    let smaller = steps.iter().filter(|step| step["kind"] == "compact" && step["state"] == "done").count();
     let figures = format!(
         "{:?}: {} requests, {} calls, {kills} kills, {refused} too long ({later} after the first), {summaries} asked for \
          a summary, {smaller} times smaller, {broken} new beginnings",
@@ -109,9 +113,9 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
     assert!(summaries > 0, "nothing was summarised");
     assert!(refused <= 6, "{refused} requests were too long");
-    // A request begins with the one before, unless the context was made smaller in between. A kill may fall between
-    // that and its line in the record of events.
-    assert!(broken <= smaller + 3 * refused + kills, "{figures}");
+    // A request begins with the one before, after a kill as well, unless the context was made smaller in between.
+    assert!(broken <= smaller, "{figures}");
+    println!("{figures}");
     // Nothing is lost of what was said and answered: only requests are shorter.
     let said = messages(&host, &chat);
     let results: Vec<&Value> = said.iter().filter(|message| message["role"] == "tool").collect();

@@ -29,7 +29,7 @@ pub async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolErro
     let roads = Roads::find(cx, &question).await?;
     let resumed = cx.resume.clone().filter(|_| !question.again);
     if let Some(resume) = &resumed
-        && question.prompt.kind.decides_effect()
+        && question.decides()
         && resume.shown.as_ref().is_some_and(|then| *then != shown)
     {
         withdraw(cx, resume.request_id.as_ref(), &owner, Withdraw::Aborted);
@@ -37,13 +37,13 @@ pub async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolErro
     }
     let id = match (&resumed, roads.queue) {
         (Some(resume), _) if resume.request_id.is_some() => resume.request_id.clone(),
-        (_, true) => Some(put(cx, &owner, &question, roads.form.is_none()).await?),
+        (_, true) => Some(put(cx, &owner, &question, roads.form.is_none() && !question.after).await?),
         (_, false) => None,
     };
     // Without the queue the question still has a name: in the result and in the log.
     let name = id.clone().unwrap_or_else(RequestId::mint);
     // Of a client that may not decide this, an answer counts for nothing, however it came.
-    let counts = roads.form.is_some() || !question.prompt.kind.decides_effect();
+    let counts = roads.form.is_some() || !question.decides();
     let answer = resumed.and_then(|resume| resume.answer).filter(|_| counts);
     if let Some(answer) = answer {
         if let Some(agreed) = from_client(cx, &question, id.as_ref(), &name, &owner, answer).await? {
@@ -54,7 +54,7 @@ pub async fn ask(cx: &CallCx, mut question: Question) -> Result<Agreed, ToolErro
         // The layer answers with the form.
         return Err(cx.suspend(Suspension::Person(required)));
     }
-    if roads.form.is_some() || id.is_none() {
+    if (roads.form.is_some() || id.is_none()) && !question.after {
         cx.waiting_for(name.as_str());
     }
     let message = Text::fixed("waiting for the person", "正在等待用户回答");
@@ -88,7 +88,7 @@ impl Roads {
             .as_ref()
             .filter(|_| matches!(backend, PromptBackend::Auto | PromptBackend::Elicitation))
             // A form shows what the question holds; what is cut or cannot be shown is not approved there.
-            .filter(|_| !whole::is_partial(&question.prompt.normal));
+            .filter(|_| !whole::is_partial(&question.prompt.normal) && !question.after);
         let form = elicitor
             .and_then(|elicitor| form::of(&question.prompt, cx.people).filter(|form| elicitor.can_ask(form)));
         let era = elicitor.map_or(Era::Legacy, |elicitor| elicitor.era());
@@ -126,7 +126,7 @@ impl Roads {
 /// inbox §1.5: plain questions may be answered in the client; what decides an effect of its own call only
 /// where a person said so, and never over a network.
 async fn may_decide(cx: &CallCx, question: &Question, client: &str) -> Result<bool, ToolError> {
-    if !question.prompt.kind.decides_effect() {
+    if !question.decides() {
         return Ok(true);
     }
     if cx.transport != Transport::Stdio {

@@ -21,6 +21,7 @@ fn scene() -> Scene {
         std::fs::write(home.join(name), "x").unwrap();
     }
     let boundary = Boundary {
+        proxy: None,
         kernel: Kernel { landlock: 7, seccomp: true },
         read: vec![PathBuf::from("/usr")],
         write: vec![root.clone()],
@@ -42,6 +43,7 @@ fn look(scene: &Scene, code: i32, stderr: &str) -> Vec<Finding> {
         cwd: &scene.root,
         home: Some(&scene.home),
         boundary: &scene.boundary,
+        hosts: &[],
         lang: Lang::En,
     })
 }

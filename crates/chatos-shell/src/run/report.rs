@@ -34,7 +34,12 @@ pub(super) fn outcome(
         cwd: prepared.dir.rel,
         shell: prepared.shell.path,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: followed.level, network: prepared.terms.network, denied },
+        sandbox: Ran {
+            level: followed.level,
+            network: prepared.terms.network,
+            hosts: reachable(prepared.pass.is_some(), &prepared.granted),
+            denied,
+        },
         exit_code: followed.exit_code,
         signal: followed.signal.map(signal_name),
         timed_out: followed.timed_out,
@@ -56,6 +61,10 @@ pub(super) fn outcome(
         (None, true) => Outcome::Failed(body, timeout(elapsed_ms)),
         (None, false) => Outcome::Ok(body),
     }
+}
+
+fn reachable(through: bool, granted: &chatos_access::Granted) -> Option<Vec<String>> {
+    through.then(|| granted.hosts.iter().map(ToString::to_string).collect())
 }
 
 fn timeout(limit_ms: u64) -> ToolError {
@@ -161,7 +170,7 @@ pub(super) fn denied(cx: &CallCx, command: &str, denied: Denied) -> Value {
         cwd: denied.cwd,
         shell: denied.shell,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: denied.terms.level, network: denied.terms.network, denied: None },
+        sandbox: Ran { level: denied.terms.level, network: denied.terms.network, hosts: None, denied: None },
         exit_code: None,
         signal: None,
         timed_out: false,
@@ -191,7 +200,12 @@ pub(crate) fn on_terminal(
         cwd: prepared.dir.rel,
         shell: prepared.shell.path,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: prepared.terms.level, network: prepared.terms.network, denied: None },
+        sandbox: Ran {
+            level: prepared.terms.level,
+            network: prepared.terms.network,
+            hosts: reachable(prepared.pass.is_some(), &prepared.granted),
+            denied: None,
+        },
         exit_code,
         signal,
         timed_out,

@@ -75,18 +75,34 @@ enum Own {
 #[cfg(target_arch = "x86_64")]
 const X32: (u32, [u32; 5]) = (0x4000_0000, [521, 528, 533, 539, 540]);
 
+/// Which sockets a command may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sockets {
+    Open,
+    /// Those that Landlock holds to the port of the proxy: TCP, connected in the ordinary way.
+    Proxy,
+    /// None that leads to another machine or service.
+    Closed,
+}
+
+/// Those that are refused.
+#[cfg(target_arch = "x86_64")]
+fn x32(sockets: Sockets) -> Vec<u32> {
+    // `sendmsg` and `sendmmsg` there.
+    let sending: &[u32] = if sockets == Sockets::Proxy { &[518, 538] } else { &[] };
+    X32.1.iter().chain(sending).copied().collect()
+}
+
 /// Whether filters can be used. Restricts the calling thread.
 pub(super) fn available() -> bool {
-    rustix::thread::set_no_new_privs(true).is_ok() && refuse(true).is_ok()
+    rustix::thread::set_no_new_privs(true).is_ok() && refuse(Sockets::Open).is_ok()
 }
 
 /// Applies the filter to the calling thread.
-pub(super) fn refuse(network: bool) -> Result<(), String> {
-    // Made once for each of the two: a supervisor starts many commands.
-    static OPEN: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
-    static CLOSED: OnceLock<Result<BpfProgram, String>> = OnceLock::new();
-    let made = if network { &OPEN } else { &CLOSED };
-    let program = made.get_or_init(|| program(network));
+pub(super) fn refuse(sockets: Sockets) -> Result<(), String> {
+    // Made once for each of the three: a supervisor starts many commands.
+    static MADE: [OnceLock<Result<BpfProgram, String>>; 3] = [const { OnceLock::new() }; 3];
+    let program = MADE[sockets as usize].get_or_init(|| program(sockets));
     let program = program.as_ref().map_err(String::clone)?;
     seccompiler::apply_filter(program).map_err(|error| error.to_string())
 }
@@ -94,14 +110,14 @@ pub(super) fn refuse(network: bool) -> Result<(), String> {
 /// The program the kernel runs at every system call. When it is installed the kernel tries it once for
 /// every call there is, so it is a search tree: a list of rules, one after the other, would take longer to
 /// install than the command needs to start.
-fn program(network: bool) -> Result<BpfProgram, String> {
+fn program(sockets: Sockets) -> Result<BpfProgram, String> {
     let arch = arch().ok_or("no filter for this kind of machine")?;
     let mut program = vec![load(ARCH), jump(JEQ, arch, 1, 0), ret(KILL), load(NUMBER)];
     #[cfg(target_arch = "x86_64")]
     {
         // The second set begins at its bit; what is left without it is looked up in the same tree, after
         // the few that have a number of their own there.
-        let (bit, others) = X32;
+        let (bit, others) = (X32.0, x32(sockets));
         program.push(jump(JGE, bit, 0, others.len() as u8 + 3));
         program.push(filter(AND, bit - 1));
         for (index, other) in others.iter().enumerate() {
@@ -112,7 +128,13 @@ fn program(network: bool) -> Result<BpfProgram, String> {
     let mut rules: Vec<(u32, BpfProgram)> =
         ALWAYS.iter().map(|call| (*call as u32, vec![ret(REFUSE)])).collect();
     rules.extend(OWN.iter().map(|(call, own)| (*call as u32, own_only(*own))));
-    rules.extend((!network).then(|| (SOCKET, sockets())));
+    rules.extend((sockets != Sockets::Open).then(|| (SOCKET, only_sockets(sockets))));
+    if sockets == Sockets::Proxy {
+        // A connection can also be opened by sending, which no rule of Landlock sees.
+        rules.push((libc::SYS_sendto as u32, no_fast_open(FOURTH_ARGUMENT)));
+        rules.push((libc::SYS_sendmmsg as u32, no_fast_open(FOURTH_ARGUMENT)));
+        rules.push((libc::SYS_sendmsg as u32, no_fast_open(THIRD_ARGUMENT)));
+    }
     rules.sort_unstable_by_key(|(number, _)| *number);
     program.extend(tree(&rules));
     Ok(program)
@@ -131,7 +153,8 @@ fn tree(rules: &[(u32, BpfProgram)]) -> BpfProgram {
             let (low, high) = more.split_at(more.len() / 2);
             let first = high[0].0;
             let low = tree(low);
-            // Fifty numbers make a tree below what a jump can pass over.
+            // Fifty numbers make a tree whose half is below what a jump can pass over.
+            debug_assert!(low.len() < 256);
             let mut program = vec![jump(JGE, first, low.len() as u8, 0)];
             program.extend(low);
             program.extend(tree(high));
@@ -166,19 +189,47 @@ fn own_only(own: Own) -> BpfProgram {
     }
 }
 
-/// `socket` without network: only local datagrams and questions to the kernel about itself are left;
-/// `socketpair` is another call and stays.
-fn sockets() -> BpfProgram {
+/// `socket` without network: only local datagrams and questions to the kernel about itself are left, and TCP where
+/// there is a proxy; `socketpair` is another call and stays.
+fn only_sockets(sockets: Sockets) -> BpfProgram {
+    if sockets == Sockets::Closed {
+        return vec![
+            load(FIRST_ARGUMENT),
+            jump(JEQ, libc::AF_NETLINK as u32, 5, 0),
+            jump(JEQ, libc::AF_UNIX as u32, 0, 3),
+            load(SECOND_ARGUMENT),
+            filter(AND, 0xf),
+            jump(JEQ, libc::SOCK_DGRAM as u32, 1, 0),
+            ret(REFUSE),
+            ret(ALLOW),
+        ];
+    }
     vec![
         load(FIRST_ARGUMENT),
-        jump(JEQ, libc::AF_NETLINK as u32, 5, 0),
-        jump(JEQ, libc::AF_UNIX as u32, 0, 3),
+        jump(JEQ, libc::AF_NETLINK as u32, 12, 0),
+        jump(JEQ, libc::AF_INET as u32, 5, 0),
+        jump(JEQ, libc::AF_INET6 as u32, 4, 0),
+        jump(JEQ, libc::AF_UNIX as u32, 0, 8),
         load(SECOND_ARGUMENT),
         filter(AND, 0xf),
-        jump(JEQ, libc::SOCK_DGRAM as u32, 1, 0),
+        jump(JEQ, libc::SOCK_DGRAM as u32, 6, 5),
+        // Streams of the one protocol: others of the same kind are not held to a port.
+        load(SECOND_ARGUMENT),
+        filter(AND, 0xf),
+        jump(JEQ, libc::SOCK_STREAM as u32, 0, 2),
+        load(THIRD_ARGUMENT),
+        jump(JEQ, 0, 1, 2),
         ret(REFUSE),
         ret(ALLOW),
+        jump(JEQ, libc::IPPROTO_TCP as u32, 0, 1),
+        ret(ALLOW),
+        ret(REFUSE),
     ]
+}
+
+/// Sending without the flag that opens a connection.
+fn no_fast_open(flags: u32) -> BpfProgram {
+    vec![load(flags), filter(AND, libc::MSG_FASTOPEN as u32), jump(JEQ, 0, 0, 1), ret(ALLOW), ret(REFUSE)]
 }
 
 // The few instructions that are needed; where the kernel puts number, architecture and arguments.
@@ -196,6 +247,7 @@ const FIRST_ARGUMENT: u32 = 16 + LOW;
 const SECOND_ARGUMENT: u32 = 24 + LOW;
 const THIRD_ARGUMENT: u32 = 32 + LOW;
 const THIRD_ARGUMENT_HIGH: u32 = 32 + 4 - LOW;
+const FOURTH_ARGUMENT: u32 = 40 + LOW;
 const SOCKET: u32 = libc::SYS_socket as u32;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
@@ -248,6 +300,7 @@ mod tests {
                         SECOND_ARGUMENT => arguments[1] as u32,
                         THIRD_ARGUMENT => arguments[2] as u32,
                         THIRD_ARGUMENT_HIGH => (arguments[2] >> 32) as u32,
+                        FOURTH_ARGUMENT => 0,
                         other => panic!("reads {other}"),
                     };
                 }
@@ -266,26 +319,28 @@ mod tests {
     #[test]
     fn every_number_is_judged_as_the_list_says() {
         let own = arch().unwrap();
-        for network in [true, false] {
-            let (program, arch) = (program(network).unwrap(), own);
-            assert!(program.len() < 256, "{}", program.len());
+        for sockets in [Sockets::Open, Sockets::Proxy, Sockets::Closed] {
+            let (program, arch) = (program(sockets).unwrap(), own);
+            // A jump over the larger half has to fit into a byte.
+            assert!(program.len() < 400, "{}", program.len());
             for number in 0..1200 {
                 let own = OWN.iter().any(|(call, _)| *call == i64::from(number));
                 let refused = ALWAYS.contains(&i64::from(number)) || own;
                 // For the calls of `OWN`: another process, something to change.
                 let stream = [libc::AF_INET as u64, libc::SOCK_STREAM as u64, 1];
-                let wanted = if refused || (number == SOCKET && !network) { REFUSE } else { ALLOW };
+                let wanted =
+                    if refused || (number == SOCKET && sockets != Sockets::Open) { REFUSE } else { ALLOW };
                 assert_eq!(judge(&program, arch, number, stream), wanted, "{number}");
                 #[cfg(target_arch = "x86_64")]
                 {
-                    let wanted = if X32.1.contains(&number) { REFUSE } else { wanted };
+                    let wanted = if x32(sockets).contains(&number) { REFUSE } else { wanted };
                     assert_eq!(judge(&program, arch, number | X32.0, stream), wanted, "x32 {number}");
                 }
             }
             assert_eq!(judge(&program, arch, u32::MAX, [0; 3]), ALLOW, "no call has this number");
             assert_eq!(judge(&program, arch ^ 1, 0, [0; 3]), KILL);
         }
-        let closed = program(false).unwrap();
+        let closed = program(Sockets::Closed).unwrap();
         let socket = |family: i32, kind: i32| judge(&closed, own, SOCKET, [family as u64, kind as u64, 0]);
         let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         for kind in [libc::SOCK_STREAM, libc::SOCK_SEQPACKET] {
@@ -297,10 +352,31 @@ mod tests {
         for family in [libc::AF_INET, libc::AF_INET6, libc::AF_PACKET, libc::AF_VSOCK] {
             assert_eq!(socket(family, libc::SOCK_DGRAM), REFUSE);
         }
+        let proxy = program(Sockets::Proxy).unwrap();
+        let socket = |family: i32, kind: i32, protocol: i32| {
+            judge(&proxy, own, SOCKET, [family as u64, kind as u64, protocol as u64])
+        };
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            assert_eq!(socket(family, libc::SOCK_STREAM | flags, 0), ALLOW);
+            assert_eq!(socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP), ALLOW);
+            for protocol in [libc::IPPROTO_SCTP, libc::IPPROTO_MPTCP, libc::IPPROTO_UDP] {
+                assert_eq!(socket(family, libc::SOCK_STREAM, protocol), REFUSE, "{protocol}");
+            }
+            for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET] {
+                assert_eq!(socket(family, kind, 0), REFUSE);
+            }
+        }
+        assert_eq!(socket(libc::AF_UNIX, libc::SOCK_STREAM, 0), REFUSE);
+        assert_eq!(socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0), ALLOW);
+        assert_eq!(socket(libc::AF_NETLINK, libc::SOCK_RAW, 0), ALLOW);
+        assert_eq!(socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0), REFUSE);
+        let fast = [3, 4, libc::MSG_FASTOPEN as u64];
+        assert_eq!(judge(&proxy, own, libc::SYS_sendmsg as u32, fast), REFUSE);
+        assert_eq!(judge(&proxy, own, libc::SYS_sendmsg as u32, [3, 4, 0]), ALLOW);
     }
     #[test]
     fn a_command_changes_itself_and_no_other_process() {
-        let (program, arch) = (program(true).unwrap(), arch().unwrap());
+        let (program, arch) = (program(Sockets::Open).unwrap(), arch().unwrap());
         let call = |number: i64, arguments| judge(&program, arch, number as u32, arguments);
         let somebody = 4321;
         for number in [

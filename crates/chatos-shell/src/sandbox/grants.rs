@@ -121,6 +121,12 @@ fn closed_of(variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
     all.iter().map(|path| real(path)).collect()
 }
 
+/// Whether a path lies in one of them.
+pub(crate) fn is_closed(path: &Path, variables: &BTreeMap<String, String>) -> bool {
+    let path = real(path);
+    closed_of(variables).iter().any(|closed| path.starts_with(closed))
+}
+
 /// The root and what a person named; a link that a command may have made leads it nowhere.
 fn writable(settings: &ShellSettings, root: &Path) -> Vec<PathBuf> {
     let mut write = named(&settings.write_paths, &[root.to_owned()]);
@@ -255,6 +261,7 @@ pub(crate) fn boundary(
         protected: never.iter().cloned().chain(closed).collect(),
         never,
         network,
+        proxy: None,
     }
 }
 

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::Boundary;
@@ -40,8 +40,17 @@ pub(super) fn restrict(boundary: &Boundary) -> Result<(), String> {
     if !scopes.is_empty() {
         rules = rules.scope(scopes).map_err(text)?;
     }
+    let proxy = boundary.proxy.filter(|_| !boundary.network);
+    if proxy.is_some() {
+        // Nothing is listened to, and only the proxy is spoken to.
+        rules = rules.handle_access(AccessNet::from_all(abi)).map_err(text)?;
+    }
     // A right that a file cannot have is left out for files, which is no reason to fail.
     let rules = rules.create().map_err(text)?.set_compatibility(CompatLevel::BestEffort);
+    let rules = match proxy {
+        Some(port) => rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp)).map_err(text)?,
+        None => rules,
+    };
     let mut grants = Grants { rules, abi, protected: boundary.protected.clone() };
     for path in &boundary.read {
         grants.beneath(path, AccessFs::from_read(abi))?;

@@ -4,6 +4,7 @@
 //! Supervisors are this test program again, started with the name of [`supervisor_entry`]; the server
 //! that is killed in `endings` is [`endings::server_entry`] in the same way.
 
+mod access;
 mod boundary;
 mod commands;
 mod endings;
@@ -30,7 +31,7 @@ use super::*;
 use crate::{Level, supervise};
 
 /// Nothing a test waits for takes this long on a healthy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A supervisor, when started as one; nothing in an ordinary run of the tests.
 #[test]
@@ -78,6 +79,11 @@ impl Bench {
     }
 
     fn with(settings: ToolSettings, kernel: Option<Kernel>) -> Self {
+        Self::keeping(settings, kernel, None)
+    }
+
+    /// With a database, in which is kept what a person opened.
+    fn keeping(settings: ToolSettings, kernel: Option<Kernel>, store: Option<chatos_store::Store>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["root/src", "state", "home", "outside"] {
             std::fs::create_dir_all(dir.path().join(name)).unwrap();
@@ -85,7 +91,10 @@ impl Bench {
         std::fs::write(dir.path().join("outside/secret.txt"), "outside-content\n").unwrap();
         std::fs::write(dir.path().join("state/secret.txt"), "state-content\n").unwrap();
         let kept = Arc::new(Kept::default());
-        let home = home(dir.path(), Some(kept.clone()), kernel);
+        let mut home = home(dir.path(), Some(kept.clone()), kernel);
+        if let Some(store) = store {
+            home.store = chatos_layer::StoreHandle::open(store);
+        }
         let bench = testing::bench(settings, Some(&dir.path().join("state/tool-log.jsonl")));
         Self {
             server: server(&home),

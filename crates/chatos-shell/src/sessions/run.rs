@@ -72,6 +72,10 @@ pub(crate) struct Args {
     #[serde(default)]
     #[schemars(extend("x-zh" = "需要网络；严格模式下会询问用户"))]
     network: bool,
+    /// More than the sandbox gives; a person is asked
+    #[serde(default)]
+    #[schemars(extend("x-zh" = "超出沙箱的权限；会询问用户", "x-no-default" = true))]
+    access: Option<chatos_access::Access>,
     /// A label
     #[serde(default)]
     #[schemars(length(max = 64), extend("x-zh" = "标签", "x-no-nul" = true))]
@@ -141,7 +145,9 @@ impl Tool for SessionRun {
     }
 
     fn check(&self, args: &Args) -> Vec<Issue> {
-        command::check(&args.command, &args.env)
+        let mut issues = command::check(&args.command, &args.env);
+        issues.extend(args.access.iter().flat_map(|access| access.issues("/access")));
+        issues
     }
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
@@ -161,6 +167,7 @@ impl Tool for SessionRun {
             shell: args.shell,
             env: args.env,
             network: args.network,
+            access: args.access,
             cpu: None,
             // A name that is made up differs each time; the question has to be the same after a restart.
             note: Some(match &args.session {
@@ -210,6 +217,9 @@ impl Shop {
         prepared: Prepared,
     ) -> Result<(Found, Prepared), ToolError> {
         tracing::debug!(approved = ?prepared.approval.request_id(), name, "a session starts");
+        if let Some(pass) = &prepared.pass {
+            self.passes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Arc::clone(pass));
+        }
         let base = self.sessions_dir()?;
         let disk = |error: std::io::Error| {
             ToolError::from_os(

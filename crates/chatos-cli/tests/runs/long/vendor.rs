@@ -140,6 +140,17 @@ impl Vendor {
         let mut before = self.before.lock().unwrap();
         if !now.starts_with(&before) {
             self.broken.fetch_add(1, Ordering::Relaxed);
+            let at = now.iter().zip(before.iter()).position(|(one, other)| one != other);
+            let first = self.words(at.map(|at| &now[at]));
+            // Something is a line now, or cut, or summarised; nothing else may change the beginning.
+            if !first.contains("read_result") && !first.contains("[conversation_summary]") {
+                let was = self.words(at.map(|at| &before[at]));
+                self.fault(format!(
+                    "{} messages became {}: {was:.200} is {first:.200}",
+                    before.len(),
+                    now.len()
+                ));
+            }
         }
         *before = now;
         Script::counted(act(), tokens)

@@ -1,6 +1,8 @@
 //! Commands in a home that has been lived in: version managers, configuration with includes and secrets, and canaries
 //! in every closed place (working-day §1.1–1.3, §13 point 1).
 
+mod day;
+
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use chatos_testkit::skip;
@@ -521,6 +523,7 @@ fn it_works_as_another_user() {
         "closed_places_stay_closed_in_both_modes",
         "node_and_npm_work_from_a_version_manager",
         "a_refusal_is_explained",
+        "day::faults_are_found_and_mended_with_git_and_npm",
     ] {
         #[expect(clippy::disallowed_methods, reason = "this test program again, as another user")]
         let output = std::process::Command::new(&setpriv)

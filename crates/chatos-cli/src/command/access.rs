@@ -1,0 +1,131 @@
+//! `chatos access`: what commands of agents may use beyond their sandbox, project by project.
+
+use std::process::ExitCode;
+
+use chatos_paths::Environment;
+use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::args::{Access, AccessKind, Global};
+use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::output::{Output, Paint, visible};
+
+const PATH: &str = "/api/v1/access";
+
+pub(crate) fn run(
+    global: &Global,
+    environment: Environment,
+    output: &Output,
+    action: Access,
+) -> Result<ExitCode, Fault> {
+    let current = environment.current_dir().to_owned();
+    let project = global.project.as_ref().map(|path| current.join(path));
+    let api = Api::connect(global, environment)?;
+    block_on(async {
+        match action {
+            Access::List => {
+                let mut list = api.get_json(PATH, output.lang).await?;
+                if let (Some(project), Some(items)) = (&project, list["items"].as_array_mut()) {
+                    let real = std::fs::canonicalize(project).unwrap_or_else(|_| project.clone());
+                    items.retain(|item| item["root"].as_str() == real.to_str());
+                }
+                if output.json {
+                    output.json_line(&list);
+                } else {
+                    print(output, items(&list));
+                }
+            }
+            Access::Allow { kind, value } => {
+                let kind = match kind {
+                    AccessKind::Read => "read",
+                    AccessKind::Write => "write",
+                    AccessKind::Host => "host",
+                };
+                let root = project.unwrap_or(current);
+                let body = json!({ "root": root, "kind": kind, "value": value });
+                let done = api.call(Method::POST, PATH, Some(&body), output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                let (what, root) = (text(&done, "value"), text(&done, "root"));
+                output.say(&Text::new(
+                    format!("commands of agents in {root} may now {} {what}", verb(kind, Lang::En)),
+                    format!("{root} 中智能体的命令现在可以{} {what}", verb(kind, Lang::Zh)),
+                ));
+            }
+            Access::Revoke { id } => {
+                let list = api.get_json(PATH, output.lang).await?;
+                let id = one(items(&list), &id)?;
+                let done = api.call(Method::DELETE, &format!("{PATH}/{id}"), None, output.lang).await?;
+                if output.json {
+                    output.json_line(&done);
+                }
+                let what = text(&done, "value");
+                output.say(&Text::new(format!("{what} is closed again"), format!("已收回 {what}")));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn items(list: &Value) -> &[Value] {
+    list["items"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text(item: &Value, key: &str) -> String {
+    visible(item[key].as_str().unwrap_or_default())
+}
+
+fn verb(kind: &str, lang: Lang) -> &'static str {
+    match (kind, lang) {
+        ("read", Lang::En) => "read",
+        ("write", Lang::En) => "write",
+        (_, Lang::En) => "reach",
+        ("read", Lang::Zh) => "读取",
+        ("write", Lang::Zh) => "写入",
+        (_, Lang::Zh) => "访问",
+    }
+}
+
+fn print(output: &Output, items: &[Value]) {
+    if items.is_empty() {
+        output.say(&Text::fixed(
+            "nothing is open: commands of agents have what their sandbox gives",
+            "没有开放项：智能体的命令只有沙箱给予的权限",
+        ));
+        return;
+    }
+    let mut root = "";
+    for item in items {
+        let now = item["root"].as_str().unwrap_or_default();
+        if now != root {
+            output.line(&output.paint(Paint::Bold, &visible(now)));
+            root = now;
+        }
+        let kind = item["kind"].as_str().unwrap_or_default();
+        let id = output.paint(Paint::Dim, &text(item, "id"));
+        output.line(&format!("  {} {}  {id}", verb(kind, output.lang), text(item, "value")));
+    }
+}
+
+/// The one whose id begins so.
+fn one<'a>(items: &'a [Value], start: &str) -> Result<&'a str, Fault> {
+    let all = items.iter().filter_map(|item| item["id"].as_str());
+    let found: Vec<&str> = all.filter(|id| !start.is_empty() && id.starts_with(start)).collect();
+    let shown = visible(start);
+    let fault = match found.as_slice() {
+        [id] => return Ok(id),
+        [] => Fault::new(
+            ErrorCode::NotFound,
+            Text::new(format!("nothing is open as `{shown}`"), format!("没有编号为 `{shown}` 的开放项")),
+        )
+        .code("unknown_access"),
+        _ => Fault::new(
+            ErrorCode::Conflict,
+            Text::new(format!("several IDs begin with `{shown}`"), format!("多个 ID 以 `{shown}` 开头")),
+        )
+        .code("several_access"),
+    };
+    Err(fault.hint(Text::fixed("look at `chatos access list`", "请查看 `chatos access list`")))
+}
