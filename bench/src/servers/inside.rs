@@ -58,6 +58,7 @@ async fn calls(place: &Place) -> Result<Times> {
             asked: None,
             client: None,
             batch: None,
+            approved: None,
             together: None,
         };
         let began = Instant::now();

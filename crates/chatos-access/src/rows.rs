@@ -1,4 +1,4 @@
-//! What a person opened to the commands of a project, as rows, with SQL of this crate (decision 0069).
+//! What a person opened to the commands of a project, as rows, with SQL of this crate (decision 0065).
 
 use chatos_store::{Store, StoreError};
 use rusqlite::{OptionalExtension, Row, params};

@@ -71,16 +71,32 @@ pub(super) struct SessionJob {
 /// What the supervisor says.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Report {
-    Started { pid: i32, start_time: u64, level: Level },
+    Started {
+        pid: i32,
+        start_time: u64,
+        level: Level,
+    },
     /// It could not be started; nothing runs.
-    Failed { what: Failure, message: String },
+    Failed {
+        what: Failure,
+        message: String,
+    },
     /// Its first process ended; `left` others of it still run. With `last` nothing of it is left, its directory
     /// included: [`Self::Idle`] follows without any doubt, and the next order may be sent before.
-    Exited { code: Option<i32>, signal: Option<i32>, left: usize, last: bool },
+    Exited {
+        code: Option<i32>,
+        signal: Option<i32>,
+        left: usize,
+        last: bool,
+    },
     /// It had too many processes and was ended.
-    TooMany { limit: usize },
+    TooMany {
+        limit: usize,
+    },
     /// It used too much memory and was ended.
-    TooLarge { limit: u64 },
+    TooLarge {
+        limit: u64,
+    },
     /// Nothing of it runs any more; the supervisor takes the next command.
     Idle,
 }

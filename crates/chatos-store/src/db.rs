@@ -152,7 +152,7 @@ impl Store {
     ///
     /// `work` must be short and must not call the store. An error or a panic in it undoes its own
     /// changes only; other jobs of the same group are not affected. Outside of this crate only the import of an
-    /// older state (decision 0022), notices (decision 0053) and what is open to commands (decision 0069) write with it.
+    /// older state (decision 0022), notices (decision 0053) and what is open to commands (decision 0065) write with it.
     pub fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -205,7 +205,7 @@ impl Store {
 
     /// Runs `work` on a reading connection: it sees every commit acknowledged before the call. Outside of this
     /// crate only the import of an older state (decision 0022), notices (decision 0053) and what is open to commands
-    /// (decision 0069) read with it.
+    /// (decision 0065) read with it.
     pub fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = lock(&self.shared.readers).pop();
         let connection = match idle {

@@ -62,7 +62,7 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0030_client_records.sql"),
     },
     Migration { version: 31, name: "acp_session", sql: include_str!("migrations/0031_acp_session.sql") },
-    Migration { version: 36, name: "access", sql: include_str!("migrations/0036_access.sql") },
+    Migration { version: 32, name: "access", sql: include_str!("migrations/0032_access.sql") },
 ];
 
 /// The schema this binary reads and writes.
