@@ -184,6 +184,7 @@ impl Bench {
             together: None,
             client: None,
             batch: None,
+            approved: None,
         };
         let Reply::Done(envelope) = self.layer.call(server, request).await.unwrap() else {
             panic!("no envelope")
