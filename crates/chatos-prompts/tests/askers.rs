@@ -20,7 +20,7 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
     ),
     ("chatos-layer/src/person/road.rs", "AskRequest {", 2, "effect of the question"),
     // Our own tools.
-    ("chatos-layer/src/consent.rs", "person::ask(", 1, "file_change, command"),
+    ("chatos-layer/src/consent.rs", "person::ask(", 2, "file_change, command, access; later: what is kept"),
     ("chatos-builtin/src/tasks/draft.rs", "person::ask(", 1, "tasks"),
     ("chatos-builtin/src/ui_prompt/choices.rs", "person::ask(", 1, "nothing"),
     ("chatos-builtin/src/ui_prompt/key_values.rs", "person::ask(", 1, "nothing"),
