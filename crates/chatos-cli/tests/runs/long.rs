@@ -115,7 +115,6 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     assert!(refused <= 6, "{refused} requests were too long");
     // A request begins with the one before, after a kill as well, unless the context was made smaller in between.
     assert!(broken <= smaller, "{figures}");
-    eprintln!("{figures}");
     // Nothing is lost of what was said and answered: only requests are shorter.
     let said = messages(&host, &chat);
     let results: Vec<&Value> = said.iter().filter(|message| message["role"] == "tool").collect();
