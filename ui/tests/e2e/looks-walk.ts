@@ -13,7 +13,7 @@ import { ask } from './questions';
 const PAGES = [
   'apps', 'agents', 'agents/agents/new', 'agents/models', 'agents/models/new', 'agents/land-configs', 'agents/land-configs/lc_developer', 'agents/prompts', 'agents/sub-agents', 'agents/usage',
   'queue', 'queue/results', 'queue/history', 'tasks', 'runs', 'changes',
-  'settings', 'settings/servers', 'settings/servers/new', 'settings/secrets', 'settings/commands', 'settings/tools', 'settings/browsers', 'settings/host', 'settings/appearance',
+  'settings', 'settings/servers', 'settings/servers/new', 'settings/secrets', 'settings/commands', 'settings/tools', 'settings/browsers', 'settings/access', 'settings/host', 'settings/appearance',
 ];
 
 const SAYS = {

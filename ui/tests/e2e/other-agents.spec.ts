@@ -81,7 +81,7 @@ test('its plan, change, terminal and mode are in the chat, and a mode that stops
   await dialog.getByText('without asking').first().waitFor();
   if (SHOTS) await page.screenshot({ path: join(SHOTS, 'acp-confirm.png') });
   await dialog.getByRole('button', { name: 'Stop asking' }).click();
-  await expect.poll(() => page.locator('[data-option="mode"].unasked').count()).toBe(1);
+  await expect.poll(() => page.locator('[data-option="mode"].warns').count()).toBe(1);
   expect(await violations(page)).toEqual([]);
   await box.fill('/rev');
   await page.locator('[data-composer-menu]').getByText('/review').waitFor();
