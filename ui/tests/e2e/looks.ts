@@ -40,6 +40,8 @@ async function tiles(page: Page, ready: () => Promise<void>): Promise<Tile[]> {
   const tools = await page.context().newCDPSession(page);
   for (const [row, colorScheme] of THEMES.entries()) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // The browser paints what was there in the other theme a moment later.
+    await page.waitForTimeout(200);
     for (const [column, width] of WIDTHS.entries()) {
       await page.setViewportSize({ width, height: HEIGHT });
       await ready();
@@ -54,6 +56,9 @@ async function tiles(page: Page, ready: () => Promise<void>): Promise<Tile[]> {
     }
   }
   await tools.detach();
+  // The next page is drawn in this theme from its beginning.
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  await page.setViewportSize({ width: WIDTHS[0] ?? 0, height: HEIGHT });
   return all;
 }
 
