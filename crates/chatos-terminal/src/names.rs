@@ -78,6 +78,11 @@ impl<'a> Names<'a> {
         Ok(found.map_or(written, |item| text(item, "name")).to_owned())
     }
 
+    /// The id of one thing of a list that answers to its id and to these members.
+    pub async fn one(self, noun: Noun, list: &str, members: &[&str], written: &str) -> Result<String, Fault> {
+        self.pick(noun, written, &self.items(list).await?, members)
+    }
+
     /// All chats, or all archived ones, the pinned ones first.
     pub async fn chats(self, archived: bool) -> Result<Vec<Value>, Fault> {
         let mut all = Vec::new();

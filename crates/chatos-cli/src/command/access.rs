@@ -3,15 +3,20 @@
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::names::Noun;
+use chatos_tool::{Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Access, AccessKind, Global};
 use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, visible};
 
 const PATH: &str = "/api/v1/access";
+/// What is open to commands; it answers to its path or machine, too.
+const OPEN: Noun =
+    Noun { en: "grant", zh: "开放项", list: "chatos access list", missing: "unknown_access" };
 
 pub(crate) fn run(
     global: &Global,
@@ -55,8 +60,7 @@ pub(crate) fn run(
                 ));
             }
             Access::Revoke { id } => {
-                let list = api.get_json(PATH, output.lang).await?;
-                let id = one(items(&list), &id)?;
+                let id = Names::new(&api, output.lang).one(OPEN, PATH, &["value"], &id).await?;
                 let done = api.call(Method::DELETE, &format!("{PATH}/{id}"), None, output.lang).await?;
                 if output.json {
                     output.json_line(&done);
@@ -107,25 +111,4 @@ fn print(output: &Output, items: &[Value]) {
         let id = output.paint(Paint::Dim, &text(item, "id"));
         output.line(&format!("  {} {}  {id}", verb(kind, output.lang), text(item, "value")));
     }
-}
-
-/// The one whose id begins so.
-fn one<'a>(items: &'a [Value], start: &str) -> Result<&'a str, Fault> {
-    let all = items.iter().filter_map(|item| item["id"].as_str());
-    let found: Vec<&str> = all.filter(|id| !start.is_empty() && id.starts_with(start)).collect();
-    let shown = visible(start);
-    let fault = match found.as_slice() {
-        [id] => return Ok(id),
-        [] => Fault::new(
-            ErrorCode::NotFound,
-            Text::new(format!("nothing is open as `{shown}`"), format!("没有编号为 `{shown}` 的开放项")),
-        )
-        .code("unknown_access"),
-        _ => Fault::new(
-            ErrorCode::Conflict,
-            Text::new(format!("several IDs begin with `{shown}`"), format!("多个 ID 以 `{shown}` 开头")),
-        )
-        .code("several_access"),
-    };
-    Err(fault.hint(Text::fixed("look at `chatos access list`", "请查看 `chatos access list`")))
 }

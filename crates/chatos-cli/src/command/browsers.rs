@@ -3,15 +3,23 @@
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::names::Noun;
+use chatos_tool::{Fault, Lang, Text};
 use hyper::Method;
 use serde_json::Value;
 
 use crate::args::{Browsers, Global};
 use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, visible};
 
 const PATH: &str = "/api/v1/browsers";
+const BROWSER: Noun = Noun {
+    en: "signed-in browser",
+    zh: "已登录的浏览器",
+    list: "chatos browsers list",
+    missing: "unknown_browser",
+};
 
 pub(crate) fn run(
     global: &Global,
@@ -34,8 +42,8 @@ pub(crate) fn run(
                 let path = match &id {
                     None => PATH.to_owned(),
                     Some(start) => {
-                        let list = api.get_json(PATH, output.lang).await?;
-                        format!("{PATH}/{}", one(items(&list), start)?)
+                        let id = Names::new(&api, output.lang).one(BROWSER, PATH, &[], start).await?;
+                        format!("{PATH}/{id}")
                     }
                 };
                 let done = api.call(Method::DELETE, &path, None, output.lang).await?;
@@ -59,33 +67,6 @@ pub(crate) fn run(
 
 fn items(list: &Value) -> &[Value] {
     list["items"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// The one browser whose id begins so.
-fn one<'a>(items: &'a [Value], start: &str) -> Result<&'a str, Fault> {
-    let all = items.iter().filter_map(|item| item["id"].as_str());
-    let found: Vec<&str> = all.filter(|id| !start.is_empty() && id.starts_with(start)).collect();
-    let shown = visible(start);
-    let fault = match found.as_slice() {
-        [id] => return Ok(id),
-        [] => Fault::new(
-            ErrorCode::NotFound,
-            Text::new(
-                format!("no browser with the ID `{shown}` is signed in"),
-                format!("没有 ID 为 `{shown}` 的已登录浏览器"),
-            ),
-        )
-        .code("unknown_browser"),
-        _ => Fault::new(
-            ErrorCode::Conflict,
-            Text::new(
-                format!("the IDs of several browsers begin with `{shown}`"),
-                format!("多个浏览器的 ID 以 `{shown}` 开头"),
-            ),
-        )
-        .code("several_browsers"),
-    };
-    Err(fault.hint(Text::fixed("look at `chatos browsers list`", "请查看 `chatos browsers list`")))
 }
 
 fn print(output: &Output, list: &Value) {
