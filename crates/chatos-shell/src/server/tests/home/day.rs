@@ -14,8 +14,11 @@ const FAULTS: [(&str, &str, &str); 3] = [
     ("plugins/com.chatos.notes/lib/note.mjs", "id === '' ? word", "id !== '' ? word"),
 ];
 
+/// Names the repository to clone where it is another than that of these sources.
+pub(super) const SOURCES: &str = "CHATOS_TEST_SOURCES";
+
 #[expect(clippy::disallowed_methods, reason = "what a person did before: cloning, and a history with faults")]
-fn git(dir: &Path, arguments: &[&str]) -> bool {
+pub(super) fn git(dir: &Path, arguments: &[&str]) -> bool {
     let told =
         [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
     let own = ["-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"];
@@ -24,10 +27,16 @@ fn git(dir: &Path, arguments: &[&str]) -> bool {
     done.is_ok_and(|done| done.status.success())
 }
 
+/// Where to clone from: this repository, unless the test was told of a copy it may read.
+pub(super) fn sources() -> String {
+    let told = std::env::vars().find(|(name, _)| name == SOURCES).map(|(_, value)| PathBuf::from(value));
+    let repository = told.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    format!("file://{}", repository.display())
+}
+
 /// The clone, with one commit for each fault and one for something else.
 fn clone(lived: &Lived) -> bool {
-    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let address = format!("file://{}", repository.display());
+    let address = sources();
     if !git(&lived.home, &["clone", "-q", "--depth", "1", &address, lived.root.to_str().unwrap()]) {
         return false;
     }
