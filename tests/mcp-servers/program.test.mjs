@@ -16,6 +16,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 
 import { install, python } from './python.mjs';
 import { entry, freePort, here, serve } from './support.mjs';
+import { VENDORS } from './vendors.mjs';
 
 const program = process.env.CHATOS_BIN ?? join(here, '../../target/debug/chatos');
 
@@ -109,31 +110,33 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A model of a few lines that sees: it calls the tools one after the other, then it is done. Gives every request. */
-async function seeing(t, name, calls) {
+/** A model of a few lines that sees: it calls the tools one after the other, then it is done. Gives the pictures of its last request. */
+async function seeing(t, name, calls, provider = 'openai_compatible') {
+  const vendor = VENDORS[provider];
   const requests = [];
   const model = createServer(async (request, response) => {
     let body = '';
     for await (const piece of request) body += piece;
-    if (request.method !== 'POST') return response.writeHead(404).end('{}');
-    const asked = JSON.parse(body);
+    const asked = request.method === 'POST' ? JSON.parse(body) : {};
+    const offered = vendor.tools(asked);
+    // What is asked about the model itself is answered by nobody.
+    if (offered === undefined) return response.writeHead(404).end('{}');
     requests.push(asked);
-    const done = asked.messages.filter(({ role }) => role === 'tool').length;
+    const done = vendor.answered(asked);
     const [tool, args] = calls[done] ?? [];
-    const known = asked.tools?.map((one) => one.function.name).find((one) => tool !== undefined && one.endsWith(tool));
-    const call = { index: 0, id: `call-${done + 1}`, type: 'function', function: { name: known, arguments: JSON.stringify(args) } };
-    const choices = [{ index: 0, delta: known ? { tool_calls: [call] } : { content: 'seen' }, finish_reason: known ? 'tool_calls' : 'stop' }];
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(`data: ${JSON.stringify({ id: '1', object: 'chat.completion.chunk', created: 1, model: 'm', choices })}\n\ndata: [DONE]\n\n`);
+    const known = offered.find((one) => tool !== undefined && one.endsWith(tool));
+    response.writeHead(200, { 'content-type': provider === 'ollama' ? 'application/x-ndjson' : 'text/event-stream' });
+    response.end(vendor.answer(known && { name: known, args }, done + 1));
   });
   await new Promise((resolve) => model.listen(0, '127.0.0.1', resolve));
   t.after(() => model.close());
-  const baseUrl = `http://127.0.0.1:${model.address().port}/v1`;
-  const { id: modelId } = await api('POST', 'models', { name: `sees ${name}`, provider: 'openai', model: 'm', baseUrl, supportsVision: true });
+  const baseUrl = `http://127.0.0.1:${model.address().port}${vendor.base}`;
+  const title = `${name} ${provider}`;
+  const { id: modelId } = await api('POST', 'models', { name: title, provider, model: 'm', baseUrl, supportsVision: true });
   const { items } = await api('GET', 'mcp-servers');
   const mcpServers = [{ id: items.find((one) => one.name === name).id, tools: {} }];
-  const land = await api('POST', 'land-configs', { name, main: { mcpServers }, sub: { mcpServers: [] } });
-  const agent = await api('POST', 'agents', { name: `sees ${name}`, mode: 'flow', landConfigId: land.id });
+  const land = await api('POST', 'land-configs', { name: title, main: { mcpServers }, sub: { mcpServers: [] } });
+  const agent = await api('POST', 'agents', { name: title, mode: 'flow', landConfigId: land.id });
   const session = await api('POST', 'sessions', { agentId: agent.id, modelId });
   const { runId } = await api('POST', `sessions/${session.id}/send`, { text: 'show me' });
   let state;
@@ -142,19 +145,26 @@ async function seeing(t, name, calls) {
     ({ state } = await api('GET', `runs/${runId}`));
     assert.ok(!['failed', 'aborted'].includes(state), state);
   } while (state !== 'done');
-  return requests;
+  assert.equal(requests.length, calls.length + 1, JSON.stringify(requests).slice(0, 3000));
+  return vendor.pictures(requests.at(-1));
 }
 
-/** The addresses of the pictures in a request. */
-const pictures = ({ messages }) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).map((part) => part.image_url?.url ?? '').filter((url) => url !== '');
-
-test('server-everything: a model sees the picture its tool returns', async (t) => {
+test('server-everything: a model sees the picture its tool returns, in each protocol', async (t) => {
   await add('pictures', '--', 'node', entry('server-everything'), 'stdio');
   // It changes its list of tools once it has begun; a call by hand waits until it has settled.
   const byHand = await call('pictures', 'get-tiny-image');
   assert.equal(byHand.code, 0, JSON.stringify(byHand));
-  const requests = await seeing(t, 'pictures', [['get-tiny-image', {}]]);
-  assert.ok(pictures(requests.at(-1)).some((url) => url.startsWith('data:image/png;base64,')), JSON.stringify(requests.at(-1)).slice(0, 2000));
+  const seen = [];
+  for (const provider of Object.keys(VENDORS)) {
+    const pictures = await seeing(t, 'pictures', [['get-tiny-image', {}]], provider);
+    assert.equal(pictures.length, 1, `${provider}: ${JSON.stringify(pictures).slice(0, 500)}`);
+    seen.push(pictures[0]);
+  }
+  // The server's own square of 20 pixels, the same for each of them.
+  assert.equal(new Set(seen).size, 1, JSON.stringify(seen));
+  assert.ok(seen[0].startsWith('data:image/png;base64,'), seen[0]);
+  const bytes = Buffer.from(seen[0].split(',')[1], 'base64');
+  assert.deepEqual([bytes.readUInt32BE(16), bytes.readUInt32BE(20)], [20, 20]);
 });
 
 test('@playwright/mcp: a model sees the screenshot of a page', async (t) => {
@@ -170,9 +180,8 @@ test('@playwright/mcp: a model sees the screenshot of a page', async (t) => {
   const opened = await call('browser', 'browser_navigate', { url: `http://127.0.0.1:${site.address().port}/` });
   assert.equal(opened.code, 0, JSON.stringify(opened));
   const url = `http://127.0.0.1:${site.address().port}/`;
-  const requests = await seeing(t, 'browser', [['browser_navigate', { url }], ['browser_take_screenshot', {}]]);
-  const seen = pictures(requests.at(-1));
-  assert.equal(seen.length, 1, JSON.stringify(requests.at(-1).messages).slice(0, 3000));
+  const seen = await seeing(t, 'browser', [['browser_navigate', { url }], ['browser_take_screenshot', {}]]);
+  assert.equal(seen.length, 1, JSON.stringify(seen).slice(0, 3000));
   const bytes = Buffer.from(seen[0].split(',')[1], 'base64');
   // A whole window of a browser, not an icon.
   assert.ok(bytes.length > 2000, `${bytes.length} bytes`);

@@ -13,6 +13,8 @@
 //! What it needs from the host is behind [`Ports`]; who wants to hear of a call gives a
 //! [`CallObserver`].
 
+pub mod titles;
+
 mod dispatch;
 
 mod args;

@@ -15,7 +15,7 @@ use chatos_store::{AgentRecord, Store, SystemPrompt};
 use chatos_tool::names::{Named, Noun, pick};
 use chatos_tool::{Fault, Lang};
 
-use crate::blocks::{Assembly, BlockContext, SystemBlocks};
+use crate::blocks::{AppPrompt, Assembly, BlockContext, SystemBlocks};
 use crate::book::{PromptBook, language};
 use crate::fault::{no_agent, no_land_config, run_refused};
 use crate::seeds::FIRST_AGENT;
@@ -139,6 +139,22 @@ impl Agents {
     /// The language a model reads on behalf of this agent: its own choice, else that of the settings.
     pub fn language(&self, agent: &AgentRecord) -> Lang {
         language(&[agent.prompt_lang], self.0.settings.languages().models)
+    }
+
+    /// Texts of apps that a person may hand to this agent's model by name.
+    pub fn app_texts(&self, agent: &AgentRecord, outcome: &Outcome) -> Result<Vec<AppPrompt>, Fault> {
+        let land = self.land_config(&outcome.land_id)?;
+        let book = PromptBook::read(&self.0)?;
+        let setting = self.0.settings.languages().models;
+        let context = BlockContext::default();
+        let assembly = Assembly { agent, land: &land, outcome, book: &book, setting, context: &context };
+        let snapshot = self.0.plugins.plugins()?.snapshot();
+        let found = snapshot.contributions().into_iter().filter_map(|app| {
+            let (plugin, id) = (app.plugin_id.to_string(), app.app_id.to_string());
+            let text = assembly.own_text(&plugin, &id)?.to_owned();
+            Some(AppPrompt { title: app.mcp_prompt?.title, text, plugin, app: id })
+        });
+        Ok(found.collect())
     }
 
     /// The system prompt of a run (agents §6): `outcome` is what was granted for its role.

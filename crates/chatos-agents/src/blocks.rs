@@ -38,6 +38,19 @@ pub struct PromptUse {
     pub why: Text,
 }
 
+/// The text of an app about its own tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppPrompt {
+    /// The plugin it came with.
+    pub plugin: String,
+    /// The app.
+    pub app: String,
+    /// For people.
+    pub title: String,
+    /// What a model reads.
+    pub text: String,
+}
+
 /// A system prompt and how it came about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemBlocks {
@@ -228,6 +241,21 @@ impl Assembly<'_> {
         } else {
             self.add(out, key, lang);
         }
+    }
+
+    /// The own text of an app for somebody who asks for it by its name: of an app the agent chose, of one whose server it
+    /// may use, or one the land_config lists; never one it keeps out.
+    pub(crate) fn own_text(&self, plugin: &str, app: &str) -> Option<&str> {
+        let key = self.book.own_of(plugin, app)?;
+        let chosen = self.agent.ui_apps.iter().any(|one| one.plugin_id == plugin && one.app_id == app);
+        let granted = self.outcome.grants.values();
+        let mut granted = granted.map(|grant| self.book.of_server(&grant.identity, &grant.server));
+        let wanted = chosen || self.lists(key) || granted.any(|other| other.eq_ignore_ascii_case(key));
+        if !wanted || self.is_kept_out(key) || self.is_of_refused(key) {
+            return None;
+        }
+        let text = self.book.find(key, self.lang(), self.outcome.role).ok()?;
+        Some(text.content.trim())
     }
 
     /// Prompts of chosen apps: those chosen for the app, else its own.

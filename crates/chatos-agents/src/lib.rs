@@ -17,5 +17,5 @@ mod seeds;
 mod world;
 
 pub use agents::{AgentParts, Agents};
-pub use blocks::{Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
+pub use blocks::{AppPrompt, Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
 pub use seeds::{FIRST_AGENT, seed};

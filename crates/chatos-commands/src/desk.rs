@@ -5,11 +5,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use base64::Engine as _;
 use chatos_mcp::Prompt;
 use chatos_policy::Outcome;
 use chatos_servers::{ServerPrompts, Servers};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::command::{CommandKind, CommandList, CommandView, Completions, Filled};
+use chatos_wire::session::Attachment;
 use serde_json::{Map, Value};
 
 use crate::own::{self, Own, Shelf};
@@ -31,6 +33,8 @@ pub struct Desk<'a> {
     pub project: Option<ProjectCommands>,
     /// Where skills are looked for, in the order in which names are decided.
     pub skills: Vec<SkillPlace>,
+    /// Texts of apps that the agent may use.
+    pub apps: Vec<AppText>,
     /// What the list says about the project's commands and skills.
     pub problem: Option<Text>,
     /// Where prompts come from.
@@ -50,6 +54,27 @@ pub struct ProjectCommands {
     pub folders: Vec<PathBuf>,
 }
 
+/// The text of an app about its own tools, for models.
+#[derive(Debug, Clone)]
+pub struct AppText {
+    /// The plugin it came with.
+    pub plugin: String,
+    /// The app; what a person types behind `/`.
+    pub app: String,
+    /// For people.
+    pub title: String,
+    /// What goes along with the message.
+    pub text: String,
+}
+
+/// What a typed command becomes.
+pub struct Filling {
+    /// The message.
+    pub filled: Filled,
+    /// The model that the command names; whether there is one of that name is not looked at here.
+    pub model: Option<String>,
+}
+
 /// Everything there is, with what a name needs to be filled.
 struct All {
     /// In the order in which names are decided.
@@ -64,6 +89,7 @@ enum Origin {
     Own(Own),
     Skill(Skill),
     Prompt { server: String, prompt: Prompt },
+    App(AppText),
 }
 
 impl Desk<'_> {
@@ -97,25 +123,20 @@ impl Desk<'_> {
             Fault::new(ErrorCode::Internal, Text::same("reading the commands failed")).caused_by(&error)
         })?;
         let (found, late) = self.servers.prompts(self.outcome, wait).await?;
-        let mut all = arranged(shelves, skills, found, late, self.lang);
+        let mut all = arranged(shelves, skills, found, &self.apps, late, self.lang);
         all.problems.extend(odd);
         all.problems.extend(self.problem.clone());
         Ok(all)
     }
 
     /// The text of what was typed, from its `/` on. Nothing is sent.
-    pub async fn fill(&self, typed: &str, form: Option<BTreeMap<String, String>>) -> Result<Filled, Fault> {
+    pub async fn fill(&self, typed: &str, form: Option<BTreeMap<String, String>>) -> Result<Filling, Fault> {
         let typed = typed.trim();
         let line = typed.strip_prefix('/').unwrap_or(typed);
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         if built_in::is_literal(name) {
-            return Ok(Filled {
-                kind: CommandKind::BuiltIn,
-                key: name.to_owned(),
-                text: typed.to_owned(),
-                mentions: Vec::new(),
-                notices: Vec::new(),
-            });
+            let filled = said(CommandKind::BuiltIn, name.to_owned(), typed.to_owned());
+            return Ok(Filling { filled, model: None });
         }
         // Servers are asked only where nothing else has the name.
         let mut all = self.all(Duration::ZERO).await?;
@@ -130,20 +151,26 @@ impl Desk<'_> {
             all = self.all(PATIENCE).await?;
         }
         let Some((view, origin)) = all.find(name) else { return Err(all.unknown(name)) };
-        let (text, mentions, notices) = match origin {
+        let mut filled = said(view.kind, view.key.clone(), String::new());
+        let mut notices: Vec<Text> = Vec::new();
+        let mut model = None;
+        match origin {
             Origin::BuiltIn => return Err(of_the_chat(&view.name)),
             Origin::Own(own) => {
-                let text = fill::fill(&own.text, rest);
-                let notice = own.has_command().then(|| {
+                filled.text = fill::fill(&own.text, rest);
+                filled.mentions = fill::mentioned(&filled.text);
+                model.clone_from(&own.model);
+                notices.extend(own.has_command().then(|| {
                     Text::fixed(
                         "commands in this text were not run: what stands in !`…` is sent as it is",
                         "文中的命令没有执行：!`…` 中的内容原样发送",
                     )
-                });
-                (text.clone(), fill::mentioned(&text), notice.into_iter().collect())
+                }));
             }
             // Files that a skill names are read by the model with its tools; only what was typed names some.
-            Origin::Skill(skill) => (skill.message(rest), fill::mentioned(rest), Vec::new()),
+            Origin::Skill(skill) => {
+                (filled.text, filled.mentions) = (skill.message(rest), fill::mentioned(rest));
+            }
             Origin::Prompt { server, prompt } => {
                 let given = match form {
                     Some(form) => form.into_iter().filter(|(_, value)| !value.is_empty()).collect(),
@@ -151,17 +178,16 @@ impl Desk<'_> {
                 };
                 prompts::check(prompt, &given)?;
                 let result = self.servers.prompt(self.outcome, server, &prompt.name, object(given)).await?;
-                let (text, notices) = prompts::message(server, &result)?;
-                (text, Vec::new(), notices)
+                (filled.text, notices) = prompts::message(server, &result)?;
             }
-        };
-        Ok(Filled {
-            kind: view.kind,
-            key: view.key.clone(),
-            text,
-            mentions,
-            notices: notices.iter().map(|text: &Text| text.get(self.lang).to_owned()).collect(),
-        })
+            Origin::App(app) => {
+                rest.trim().clone_into(&mut filled.text);
+                filled.mentions = fill::mentioned(rest);
+                filled.files.push(app.file());
+            }
+        }
+        filled.notices = notices.iter().map(|text| text.get(self.lang).to_owned()).collect();
+        Ok(Filling { filled, model })
     }
 
     /// What a server suggests for an argument of its prompt, or a variable of its template (`@…`). One that suggests nothing is no failure.
@@ -186,15 +212,48 @@ impl Desk<'_> {
     }
 }
 
+/// A command with its text and nothing else.
+fn said(kind: CommandKind, key: String, text: String) -> Filled {
+    Filled { kind, key, text, mentions: Vec::new(), notices: Vec::new(), files: Vec::new(), answer_by: None }
+}
+
+impl AppText {
+    fn view(&self) -> CommandView {
+        let title = chatos_mcp::plain_for_model(&self.title);
+        CommandView {
+            name: self.app.clone(),
+            key: format!("app:{}/{}", self.plugin, self.app),
+            kind: CommandKind::App,
+            title,
+            description: String::new(),
+            argument_hint: String::new(),
+            arguments: Vec::new(),
+            source: self.plugin.clone(),
+        }
+    }
+
+    /// The text as a file of the message, so that a model does not take it for the person's words.
+    fn file(&self) -> Attachment {
+        Attachment {
+            name: format!("{}.md", self.app),
+            mime: "text/markdown".to_owned(),
+            data: Some(base64::engine::general_purpose::STANDARD.encode(&self.text)),
+            origin: Some(self.plugin.clone()),
+            ..Attachment::default()
+        }
+    }
+}
+
 pub(crate) fn object(values: BTreeMap<String, String>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name, Value::String(value))).collect()
 }
 
-/// Built-in ones, then the person's own, the project's, skills, then prompts by server; a name that is taken leaves only the key.
+/// Built-in ones, then the person's own, the project's, skills, prompts by server, texts of apps; a name that is taken leaves only the key.
 fn arranged(
     shelves: Vec<(&str, Shelf)>,
     skills: Vec<Skill>,
     found: Vec<ServerPrompts>,
+    apps: &[AppText],
     late: Vec<String>,
     lang: Lang,
 ) -> All {
@@ -236,6 +295,7 @@ fn arranged(
             items.push((view, Origin::Prompt { server: server.clone(), prompt: prompt.clone() }));
         }
     }
+    items.extend(apps.iter().map(|app| (app.view(), Origin::App(app.clone()))));
     let mut taken: HashSet<String> = HashSet::new();
     let mut keys: HashSet<String> = HashSet::new();
     items.retain_mut(|(view, origin)| {
@@ -324,6 +384,7 @@ mod tests {
             name: name.to_owned(),
             description: String::new(),
             hint: String::new(),
+            model: None,
             text: "text".to_owned(),
         }
     }
@@ -355,7 +416,14 @@ mod tests {
             folder: PathBuf::new(),
         };
         let skills = vec![skill("project", "plan"), skill("user", "plan"), skill("user", "deploy")];
-        arranged(vec![("user", shelf), ("project", theirs)], skills, found, Vec::new(), Lang::En)
+        let app = |app: &str| AppText {
+            plugin: "org.example".to_owned(),
+            app: app.to_owned(),
+            title: "Example".to_owned(),
+            text: "text".to_owned(),
+        };
+        let apps = [app("plan"), app("board")];
+        arranged(vec![("user", shelf), ("project", theirs)], skills, found, &apps, Vec::new(), Lang::En)
     }
 
     #[test]
@@ -376,7 +444,9 @@ mod tests {
                 "a:review",
                 "a:tools",
                 "a:plan",
-                "b:plan"
+                "b:plan",
+                "app:org.example/plan",
+                "board"
             ]
         );
         for (name, key) in [
@@ -391,6 +461,8 @@ mod tests {
             ("user:plan", "user:plan"),
             ("a:plan", "a:plan"),
             ("b:plan", "b:plan"),
+            ("app:org.example/plan", "app:org.example/plan"),
+            ("board", "app:org.example/board"),
         ] {
             assert_eq!(all.find(name).map(|(view, _)| view.key.as_str()), Some(key), "{name}");
         }

@@ -20,6 +20,8 @@ pub(crate) struct Own {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) hint: String,
+    /// The model that is to answer it, as the file names it.
+    pub(crate) model: Option<String>,
     /// What is sent, with its places.
     pub(crate) text: String,
 }
@@ -120,6 +122,8 @@ impl Shelf {
         self.commands.push(Own {
             description: clean(&description.unwrap_or_else(first)),
             hint: clean(&hint.unwrap_or_default()),
+            // What other programs write for the model that answers anyway.
+            model: value(&front, "model").map(|name| clean(&name)).filter(|name| name != "inherit"),
             text: body,
             name,
         });
@@ -202,6 +206,7 @@ mod tests {
             (review.description.as_str(), review.hint.as_str(), review.text.as_str()),
             ("Look at a change", "[file] [how]", "Review $1.")
         );
+        assert_eq!((review.model.as_deref(), shelf.commands[0].model.as_deref()), (Some("x"), None));
         assert_eq!(shelf.commands[0].description, "two lines");
         let message = &shelf.commands[1];
         assert_eq!((message.description.as_str(), message.has_command()), ("Write a message", true));

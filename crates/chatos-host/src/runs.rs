@@ -17,6 +17,7 @@ mod sessions;
 mod stage;
 mod start;
 mod subagents;
+mod titles;
 mod tools;
 
 use std::collections::HashMap;

@@ -126,6 +126,11 @@ impl Models {
         .hint(Text::fixed("enable it under Models, or choose another", "请在“模型”中启用它，或选择其他模型")))
     }
 
+    /// Whether this model runs on this computer or in its network.
+    pub fn is_local(&self, record: &ModelRecord) -> bool {
+        address::is_local(&record.base_url)
+    }
+
     /// Something that answers as this model. Nothing is sent and no key is read before it is asked.
     pub fn open(&self, record: &ModelRecord) -> Result<Arc<dyn Provider>, Fault> {
         self.open_with(record, None)

@@ -752,6 +752,21 @@ pub const SETTINGS: &[SettingSpec] = &[
         description: ("Empty: the model of the chat", "留空则使用会话的模型"),
     },
     SettingSpec {
+        key: "chatTitles",
+        kind: SettingKind::Enum { options: &["on", "always", "off"], aliases: &[] },
+        fallback: Fallback::Text("on"),
+        section: Section::Agents,
+        env: &[],
+        flag: None,
+        restart: false,
+        weakens: Weakens::Never,
+        label: ("Titles of chats", "会话标题"),
+        description: (
+            "on: after its first answer a model names the chat in one short call, unless it runs on this computer or network; always: those, too; off: a chat is called by the first words of its question",
+            "on：首次回答后由模型用一次简短调用为会话命名，本机或局域网中的模型除外；always：这些模型也命名；off：以问题的开头作为标题",
+        ),
+    },
+    SettingSpec {
         key: "modelSilenceSeconds",
         kind: SettingKind::Int { min: 2, max: 3_600, zero_off: false },
         fallback: Fallback::Int(300),

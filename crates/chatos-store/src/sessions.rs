@@ -33,6 +33,8 @@ pub struct SessionRow {
 #[expect(missing_docs, reason = "the names are those of the table")]
 pub struct SessionPatch {
     pub title: Option<String>,
+    /// The new title is for a chat that is still called this.
+    pub title_was: Option<String>,
     pub agent_id: Option<String>,
     pub model_id: Option<String>,
     pub workspace_root: Option<String>,
@@ -119,10 +121,9 @@ impl Store {
             let archived = patch.archived.map(|archived| archived.then(now_ms));
             connection
                 .prepare_cached(
-                    "UPDATE sessions SET title = coalesce(?2, title), agent_id = coalesce(?3, agent_id),
-                       model_id = coalesce(?4, model_id), workspace_root = coalesce(?5, workspace_root),
-                       pinned = coalesce(?6, pinned),
-                       archived_at = CASE WHEN ?7 THEN ?8 ELSE archived_at END, updated_at = ?9
+                    "UPDATE sessions SET title = CASE WHEN title = coalesce(?10, title) THEN coalesce(?2, title) ELSE title END,
+                       agent_id = coalesce(?3, agent_id), model_id = coalesce(?4, model_id), workspace_root = coalesce(?5, workspace_root),
+                       pinned = coalesce(?6, pinned), archived_at = CASE WHEN ?7 THEN ?8 ELSE archived_at END, updated_at = ?9
                      WHERE id = ?1",
                 )?
                 .execute((
@@ -135,6 +136,7 @@ impl Store {
                     archived.is_some(),
                     archived.flatten(),
                     now_ms(),
+                    &patch.title_was,
                 ))?;
             read_session(connection, &id)
         })

@@ -55,10 +55,12 @@ pub fn run(
                 if attended {
                     talk.instructions.get_or_insert("ask");
                 }
-                match message {
+                let done = match message {
                     Some(message) => once::run(&mut talk, message, attended, options.wait_prompts).await,
                     None => live::run(&mut talk, options.thinking, edits, editor).await,
-                }
+                };
+                talk.leave().await;
+                done
             }
             Err(fault) => Err(fault),
         };

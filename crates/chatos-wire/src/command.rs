@@ -19,6 +19,8 @@ pub enum CommandKind {
     Skill,
     /// A prompt that an MCP server offers.
     Prompt,
+    /// The text of an app about its own tools, which goes along as a file.
+    App,
 }
 
 /// Everything a person can type behind `/`, in the order in which names are decided.
@@ -38,7 +40,7 @@ pub struct CommandView {
     /// What is typed behind `/`: the bare name, or the key where another command has that name.
     pub name: String,
     /// The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`, or that
-    /// of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
+    /// of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`, `app:<plugin>/<app>`.
     pub key: String,
     pub kind: CommandKind,
     /// For people; empty when there is none.
@@ -48,7 +50,7 @@ pub struct CommandView {
     pub argument_hint: String,
     /// What a prompt is filled with; empty for the other kinds.
     pub arguments: Vec<CommandArgument>,
-    /// Where it comes from: `chatos`, `user`, `project`, or the server's name.
+    /// Where it comes from: `chatos`, `user`, `project`, or the name of the server or plugin.
     pub source: String,
 }
 
@@ -113,6 +115,7 @@ pub struct FillOrder {
 
 /// What a command says; nothing was sent.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Filled {
     pub kind: CommandKind,
     pub key: String,
@@ -122,6 +125,12 @@ pub struct Filled {
     pub mentions: Vec<String>,
     /// What a person should know about the text, in the language asked for.
     pub notices: Vec<String>,
+    /// Files that go along with the message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<Attachment>,
+    /// The model that the command wants to answer it, by id; for `answerBy` of the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_by: Option<String>,
 }
 
 /// An argument that is being typed.

@@ -93,7 +93,10 @@ pub struct SendOrder {
     pub text: String,
     pub attachments: Vec<Attachment>,
     pub agent_id: Option<String>,
+    /// The model of the chat from this message on.
     pub model_id: Option<String>,
+    /// The model that answers this one message; the chat keeps its own.
+    pub answer_by: Option<String>,
     pub mode: Option<SendMode>,
     /// The id the message gets, a UUID of the sender's. Sent again with the same one, it is kept once and the answer
     /// is that of the first time.

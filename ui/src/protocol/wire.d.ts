@@ -4630,8 +4630,16 @@ export interface components {
             attachments?: components["schemas"]["Attachment"][];
             /** @default null */
             agentId?: string | null;
-            /** @default null */
+            /**
+             * @description The model of the chat from this message on.
+             * @default null
+             */
             modelId?: string | null;
+            /**
+             * @description The model that answers this one message; the chat keeps its own.
+             * @default null
+             */
+            answerBy?: string | null;
             /** @default null */
             mode?: components["schemas"]["SendMode"] | null;
             /**
@@ -4733,7 +4741,7 @@ export interface components {
             name: string;
             /**
              * @description The name that no other command has: the word of a built-in one, `cmd:user:<name>`, `cmd:project:<name>`, or that
-             *     of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`.
+             *     of a skill or prompt: `project:<skill>`, `user:<skill>`, `<server>:<prompt>`, `app:<plugin>/<app>`.
              */
             key: string;
             kind: components["schemas"]["CommandKind"];
@@ -4744,11 +4752,11 @@ export interface components {
             argumentHint: string;
             /** @description What a prompt is filled with; empty for the other kinds. */
             arguments: components["schemas"]["CommandArgument"][];
-            /** @description Where it comes from: `chatos`, `user`, `project`, or the server's name. */
+            /** @description Where it comes from: `chatos`, `user`, `project`, or the name of the server or plugin. */
             source: string;
         };
         /** @description What a command is. */
-        CommandKind: "builtin" | "text" | "skill" | "prompt";
+        CommandKind: "builtin" | "text" | "skill" | "prompt" | "app";
         /** @description An argument of a prompt. */
         CommandArgument: {
             name: string;
@@ -4790,6 +4798,10 @@ export interface components {
             mentions: string[];
             /** @description What a person should know about the text, in the language asked for. */
             notices: string[];
+            /** @description Files that go along with the message. */
+            files?: components["schemas"]["Attachment"][];
+            /** @description The model that the command wants to answer it, by id; for `answerBy` of the message. */
+            answerBy?: string | null;
         };
         /** @description An argument that is being typed. */
         CompleteOrder: {

@@ -260,3 +260,47 @@ fn the_api_takes_names_where_it_is_asked_to() {
     let unsure = host.ask("POST", "/api/v1/sessions?resolve=1", Some(&json!({ "agentId": "my" })));
     assert_eq!((unsure.status, &unsure.json()["error"]["code"]), (409, &json!("ambiguous_name")));
 }
+
+#[test]
+fn the_model_names_a_chat_after_its_first_answer_where_a_person_wants_it() {
+    fn decide(request: &Value) -> Script {
+        let (_, text) = last(request);
+        match text.starts_with("Name the conversation below") {
+            true => Script::counted(Script::say("**Title: “Counting to seven.”**"), 11),
+            false => Script::counted(Script::say("One, two, three."), 100),
+        }
+    }
+    let stand = Stand::new(decide);
+    let host = stand.sandbox.serve();
+    let title = |chat: &str| {
+        let view = host.ask("GET", &format!("/api/v1/sessions/{chat}"), None).json();
+        view["title"].as_str().unwrap().to_owned()
+    };
+    // A model in this network is not asked, unless a person wants that.
+    let first = session(&host, &stand.agent);
+    until(&host, &send(&host, &first, "count up to seven please"), &["done"]);
+    let wish = |word: &str| {
+        let set = stand.sandbox.run(&["settings", "set", "chatTitles", word]);
+        assert_eq!(set.status, 0, "{set:?}");
+    };
+    wish("always");
+    let second = session(&host, &stand.agent);
+    until(&host, &send(&host, &second, "count up to seven please"), &["done"]);
+    chatos_testkit::eventually("the chat is named", || (title(&second) == "Counting to seven").then_some(()));
+    assert_eq!(title(&first), "count up to seven please");
+    let asked = stand.model.requests().len();
+    assert_eq!(asked, 3, "one call for one title");
+    let naming = stand.model.requests().pop().unwrap();
+    assert!(naming["tools"].is_null(), "{naming}");
+    let view = host.ask("GET", &format!("/api/v1/sessions/{second}"), None).json();
+    assert_eq!(view["usage"][0]["input"], 111, "it is counted: {view}");
+    // Named once; what a person calls it stays, and nobody asks again.
+    until(&host, &send(&host, &second, "go on"), &["done"]);
+    assert_eq!(stand.sandbox.run(&["chats", "rename", &first, "Mine"]).status, 0);
+    until(&host, &send(&host, &first, "go on"), &["done"]);
+    wish("off");
+    let third = session(&host, &stand.agent);
+    until(&host, &send(&host, &third, "count up to seven please"), &["done"]);
+    host.stop();
+    assert_eq!(stand.model.requests().len(), asked + 3, "no second name and none when it is off");
+}

@@ -431,3 +431,80 @@ fn on_a_terminal_commands_of_the_person_and_of_servers_are_typed() {
     assert_eq!(terminal.end().0, Some(0));
     host.stop();
 }
+
+#[test]
+fn the_text_of_an_app_goes_along_where_the_agent_may_use_the_app() {
+    let (stand, agent) = stand();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    assert!(
+        item(&listed(&host, &format!("session={chat}&waitMs=0")), "app:com.chatos.notes/notes").is_none()
+    );
+    assert_eq!(fill(&host, &json!({ "session": chat, "text": "/notes x" })).0, 404);
+    let granted = stand.sandbox.run(&["grant", "com.chatos.notes/notes", "--agent", "guided"]);
+    assert_eq!(granted.status, 0, "{granted:?}");
+    let list = listed(&host, &format!("session={chat}&waitMs=0"));
+    let notes = item(&list, "app:com.chatos.notes/notes").unwrap();
+    assert_eq!((&notes["name"], &notes["kind"]), (&json!("notes"), &json!("app")), "{notes}");
+    assert_eq!(notes["source"], "com.chatos.notes");
+    let (status, filled) = fill(&host, &json!({ "session": chat, "text": "/notes find the recipe" }));
+    assert_eq!((status, &filled["text"]), (200, &json!("find the recipe")), "{filled}");
+    assert_eq!(filled["files"][0]["name"], "notes.md");
+    // The whole way: the model reads the text under a label, the person's words stay theirs.
+    let said = stand.sandbox.run(&["chat", "--session", &chat, "-p", "/app:com.chatos.notes/notes find it"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert!(said.stderr.contains("Goes along: notes.md"), "{said:?}");
+    let (_, asked) = last(stand.model.requests().last().unwrap());
+    assert!(asked.contains("find it") && asked.contains("com.chatos.notes"), "{asked}");
+    let told = messages(&host, &chat);
+    let kept = told.iter().find(|message| message["role"] == "user").unwrap();
+    assert_eq!(
+        (&kept["content"], &kept["attachments"][0]["origin"]),
+        (&json!("find it"), &json!("com.chatos.notes"))
+    );
+    host.stop();
+}
+
+#[test]
+fn a_command_is_answered_by_the_model_it_names_and_the_chat_keeps_its_own() {
+    let (stand, agent) = stand();
+    let commands = stand.sandbox.state().join("commands");
+    std::fs::write(commands.join("deep.md"), "---\nmodel: Deep thought\n---\nThink about $1.").unwrap();
+    std::fs::write(commands.join("gone.md"), "---\nmodel: nobody-9\n---\nThink about $1.").unwrap();
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let made = host.ask(
+        "POST",
+        "/api/v1/models",
+        Some(&json!({ "name": "Deep thought", "provider": "openai", "model": "deep-1",
+                      "baseUrl": stand.model.base_url() })),
+    );
+    assert!(made.status < 300, "{}", made.text());
+    let (_, filled) = fill(&host, &json!({ "session": chat, "text": "/deep it" }));
+    assert_eq!(filled["answerBy"], made.json()["id"], "{filled}");
+    let (_, filled) = fill(&host, &json!({ "session": chat, "text": "/gone it" }));
+    assert_eq!((&filled["answerBy"], &filled["text"]), (&Value::Null, &json!("Think about it.")), "{filled}");
+    assert!(filled["notices"][0].as_str().unwrap().contains("`nobody-9`, which is not here"), "{filled}");
+    let said = stand.sandbox.run(&["chat", "--session", &chat, "-p", "/deep it"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(stand.model.requests().last().unwrap()["model"], "deep-1");
+    let said = stand.sandbox.run(&["chat", "--session", &chat, "-p", "and now"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    assert_eq!(stand.model.requests().last().unwrap()["model"], "scripted");
+    host.stop();
+}
+
+#[test]
+fn a_chat_in_which_nothing_was_said_is_not_kept() {
+    let (stand, _) = stand();
+    let unknown = stand.sandbox.run(&["chat", "--agent", "guided", "-p", "/lok x"]);
+    assert_eq!(unknown.status, 4, "{unknown:?}");
+    let mut terminal = Terminal::start_as(&stand.sandbox, &["chat", "--agent", "guided"], "xterm");
+    terminal.expect("/help lists commands").expect("> ");
+    terminal.enter("/new").expect("> ").enter("/quit");
+    assert_eq!(terminal.end().0, Some(0));
+    let said = stand.sandbox.run(&["chat", "--agent", "guided", "-p", "hello"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    let list = stand.sandbox.run(&["chats", "list", "--json"]).json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
+}

@@ -54,7 +54,8 @@ pub(super) fn check(
             Ok((agent.id, String::new()))
         };
     }
-    let given = order.model_id.as_deref().filter(|id| !id.is_empty());
+    let given = [&order.answer_by, &order.model_id].into_iter().flatten().find(|id| !id.is_empty());
+    let given = given.map(String::as_str);
     let model = model_of(host, given.unwrap_or(&session.model_id), &agent)?;
     if images && !model.supports_vision {
         return Err(Fault::new(

@@ -14,7 +14,7 @@ use chatos_wire::session::{SendMode, SendOrder, Sent, VersionDeleted};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
-use super::sessions::clean_title;
+use super::sessions::first_words;
 use super::{RunDesk, no_session};
 
 /// Longest text of one message.
@@ -414,11 +414,11 @@ impl RunDesk {
             version_of: order.replaces.clone().unwrap_or_default(),
             ..MessageRow::default()
         };
-        let title = clean_title(&order.text).chars().take(60).collect::<String>();
+        let title = first_words(&order.text);
         let patch = SessionPatch {
             title: (session.title.is_empty() && !title.is_empty()).then_some(title),
             agent_id: (session.agent_id != agent).then_some(agent),
-            model_id: order.model_id.as_ref().map(|_| model),
+            model_id: order.model_id.as_ref().filter(|_| order.answer_by.is_none()).map(|_| model),
             ..SessionPatch::default()
         };
         let id = session.id.clone();

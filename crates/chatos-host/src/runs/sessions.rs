@@ -159,6 +159,7 @@ impl RunDesk {
         .map_err(|error| super::broken(&error))??;
         let patch = SessionPatch {
             title: change.title.map(|title| clean_title(&title)),
+            title_was: None,
             agent_id: change.agent_id,
             model_id: change.model_id,
             workspace_root: change.workspace_root,
@@ -305,6 +306,11 @@ fn with_run(store: &Store, row: SessionRow, usage: bool) -> Result<SessionView, 
 pub(super) fn clean_title(text: &str) -> String {
     let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE_CHARS).collect()
+}
+
+/// What a chat is called before anybody named it: the first words of its question.
+pub(super) fn first_words(question: &str) -> String {
+    clean_title(question).chars().take(60).collect()
 }
 
 fn excerpt(text: &str, wanted: &str) -> String {

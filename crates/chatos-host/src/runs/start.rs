@@ -579,6 +579,7 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
         return;
     };
     let (run_id, aborted) = (stage.parts.run.id.clone(), matches!(end, Ok(End::Aborted)));
+    let done = matches!(end, Ok(End::Done { .. }));
     let written = match end {
         Ok(end) => stage.work(move |stage| stage.finish(&end)).await,
         // Trying again would meet the same tools: the person has to choose.
@@ -595,6 +596,10 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
             tracing::error!(%fault, "that could not be written either");
         }
         return;
+    }
+    let run = &stage.parts.run;
+    if done && run.kind != RunKind::Sub && stage.parts.agent.acp.is_none() {
+        super::titles::name_later(&host, run.clone(), stage.parts.lang);
     }
     // Nobody waits for what a stopped run asked.
     if aborted {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chatos_commands::files;
 use chatos_commands::mentions::Workspace;
-use chatos_commands::{Desk, PATIENCE, ProjectCommands, SkillPlace};
+use chatos_commands::{AppText, Desk, Filling, PATIENCE, ProjectCommands, SkillPlace};
 use chatos_host::Host;
 use chatos_policy::{Outcome, Role};
 use chatos_store::{AgentRecord, SessionRow};
@@ -57,6 +57,8 @@ struct Place {
     skills: Vec<SkillPlace>,
     /// The project has commands or skills, and nobody decided about it yet.
     undecided: bool,
+    /// Texts of apps that may be handed to it.
+    apps: Vec<AppText>,
     /// Commands of the agent itself, where that is another program.
     theirs: Vec<CommandView>,
 }
@@ -146,7 +148,12 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
         let (project, mut skills, undecided) = of_project(host, &root)?;
         skills.extend(of_person(host));
         let theirs = of_agent(host, session.as_deref().unwrap_or_default(), &agent)?;
-        Ok(Place { outcome, root, project, skills, undecided, theirs })
+        let apps = host.agents().app_texts(&agent, &outcome)?;
+        let mut texts = Vec::with_capacity(apps.len());
+        for one in apps {
+            texts.push(AppText { plugin: one.plugin, app: one.app, title: one.title, text: one.text });
+        }
+        Ok(Place { outcome, root, project, skills, undecided, apps: texts, theirs })
     })
     .await
 }
@@ -156,6 +163,7 @@ fn desk<'a>(app: &'a App, cx: &Caller, place: &'a Place) -> Desk<'a> {
         folder: app.host().dir().path().join(FOLDER),
         project: place.project.clone(),
         skills: place.skills.clone(),
+        apps: place.apps.clone(),
         problem: place.undecided.then(|| {
             Text::fixed(
                 "this project has commands or skills of its own; `chatos instructions --set use` in its folder allows them",
@@ -193,10 +201,31 @@ async fn fill(app: App, cx: Caller, Body(order): Body<FillOrder>) -> Result<Fill
                 text: order.text,
                 mentions: Vec::new(),
                 notices: Vec::new(),
+                files: Vec::new(),
+                answer_by: None,
             })
         }
-        filled => Ok(filled?),
+        Ok(Filling { filled, model: Some(model) }) => answered_by(&app, &cx, filled, model).await,
+        filled => Ok(filled?.filled),
     }
+}
+
+/// The model a command names answers it where there is one of that name; else the person is told.
+async fn answered_by(app: &App, cx: &Caller, mut filled: Filled, model: String) -> Result<Filled, ApiError> {
+    let wanted = model.clone();
+    match blocking(app, move |host| Ok(host.models().resolve(Some(&wanted)).ok())).await? {
+        Some(record) => filled.answer_by = Some(record.id),
+        None => {
+            let text = Text::new(
+                format!(
+                    "this command asks for the model `{model}`, which is not here: the chat's own answers"
+                ),
+                format!("此命令指定的模型 `{model}` 不存在，将由会话的模型回答"),
+            );
+            filled.notices.push(text.get(cx.lang).to_owned());
+        }
+    }
+    Ok(filled)
 }
 
 async fn complete(app: App, cx: Caller, Body(order): Body<CompleteOrder>) -> Result<Completions, ApiError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::command::{Filled, MentionList, MentionedFiles};
 use chatos_wire::run::RunView;
-use chatos_wire::session::{EventBatch, Sent, SessionView};
+use chatos_wire::session::{Attachment, EventBatch, Sent, SessionView};
 use hyper::Method;
 use serde_json::{Value, json};
 
@@ -43,6 +43,10 @@ pub(super) struct Talk<'a> {
     pub(super) id: String,
     /// Files that go with the next message.
     pub(super) files: Vec<File>,
+    /// The chat was made here, and perhaps nothing was said in it.
+    made: bool,
+    /// The model that answers the next message, where a command names one.
+    answer_by: Option<String>,
     /// How full the model's window is, in hundredths, since the last answer.
     pub(super) context: Option<u64>,
     /// Where chats work that name no folder.
@@ -79,6 +83,8 @@ impl<'a> Talk<'a> {
             here,
             id: String::new(),
             files: Vec::new(),
+            made: false,
+            answer_by: None,
             context: None,
             project,
             instructions: options.instructions.map(Instructions::as_str),
@@ -118,11 +124,25 @@ impl<'a> Talk<'a> {
     pub(super) async fn make(&mut self, order: &Value) -> Result<(), Fault> {
         let path = "/api/v1/sessions";
         let made = self.api.ask::<SessionView>(Method::POST, path, Some(order), self.lang()).await?;
-        self.open(made.body.id).await
+        self.open(made.body.id).await?;
+        self.made = true;
+        Ok(())
+    }
+
+    /// Leaves the chat; one that was made here and in which nothing was said is not kept.
+    pub(super) async fn leave(&mut self) {
+        if !std::mem::take(&mut self.made) {
+            return;
+        }
+        let empty = self.session().await.is_ok_and(|chat| chat.last_message_at.is_none());
+        if empty && let Err(fault) = self.api.call(Method::DELETE, &self.path(""), None, self.lang()).await {
+            self.output.fault(&fault);
+        }
     }
 
     /// Goes to a chat; what happens there from now on is heard.
     pub(super) async fn open(&mut self, id: String) -> Result<(), Fault> {
+        self.leave().await;
         (self.id, self.since, self.context) = (id, 0, None);
         let batch = self.events_within(0).await?;
         self.since = batch.next;
@@ -154,6 +174,9 @@ impl<'a> Talk<'a> {
     async fn send_as(&mut self, mut body: Value) -> Result<Sent, Fault> {
         if let Some(word) = self.instructions {
             body["instructions"] = json!(word);
+        }
+        if let Some(model) = self.answer_by.take() {
+            body["answerBy"] = json!(model);
         }
         // Reading a document may take its time.
         let sent = self.api.call_patiently(Method::POST, &self.path("/send"), Some(&body), self.lang()).await;
@@ -204,7 +227,9 @@ impl<'a> Talk<'a> {
         for notice in &filled.notices {
             self.output.aside(Paint::Warn, &visible(notice));
         }
+        self.hold(filled.files);
         self.take_files(&filled.mentions).await?;
+        self.answer_by = filled.answer_by;
         Ok(filled.text)
     }
 
@@ -230,14 +255,19 @@ impl<'a> Talk<'a> {
         let path = "/api/v1/mentions/read";
         let read = self.api.call_patiently(Method::POST, path, Some(&body), self.lang()).await?;
         let read = crate::client::typed::<MentionedFiles>(read)?.body;
-        for file in read.files {
+        self.hold(read.files);
+        Ok(())
+    }
+
+    /// Files that wait for the next message.
+    fn hold(&mut self, files: Vec<Attachment>) {
+        for file in files {
             let bytes = file.data.as_deref().and_then(chatos_host::decode_base64).unwrap_or_default();
             let name = visible(&file.name);
             let note = Text::new(format!("Goes along: {name}"), format!("一并发送：{name}"));
             self.output.aside(Paint::Dim, note.get(self.lang()));
             self.files.push(File::new(&file.name, bytes, file.origin));
         }
-        Ok(())
     }
 
     /// Asks for the last answer again.

@@ -55,6 +55,8 @@ export interface Expanded {
   text: string;
   files: Attachment[];
   notices: string[];
+  /** The model that answers this one message. */
+  answerBy?: string;
 }
 
 /** The message: a command's text, `//` as one `/`, and the chosen files as they are now. Nothing is sent. */
@@ -64,8 +66,8 @@ export async function expand(api: ChatApi, where: Where, text: string, mentions:
   const chosen = (await read(api, where, text, mentions)).files;
   const filled = await api.fill({ ...where, text, ...(form ? { arguments: form } : {}) });
   const named = filled.mentions.length === 0 ? [] : (await api.readMentions({ ...where, paths: filled.mentions })).files;
-  const files = [...chosen, ...named.filter((file) => !chosen.some((other) => other.name === file.name))];
-  return { text: filled.text, files, notices: filled.notices };
+  const files = [...chosen, ...(filled.files ?? []), ...named.filter((file) => !chosen.some((other) => other.name === file.name))];
+  return { text: filled.text, files, notices: filled.notices, ...(filled.answerBy ? { answerBy: filled.answerBy } : {}) };
 }
 
 async function read(api: ChatApi, where: Where, text: string, mentions: readonly string[]): Promise<{ text: string; files: Attachment[] }> {

@@ -11,6 +11,8 @@ export interface Unsent {
   text: string;
   attachments: Attachment[];
   mode: SendMode;
+  /** The model that answers this one message. */
+  answerBy?: string;
   /** When it was said; they are sent in this order. */
   at: number;
 }

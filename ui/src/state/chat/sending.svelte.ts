@@ -48,8 +48,9 @@ export class Sending {
   }
 
   /** Whether the host has it. */
-  async send(text: string, attachments: Attachment[], mode: SendMode): Promise<boolean> {
-    const item: Outgoing = { id: messageId(), sessionId: this.#sessionId, text, attachments, mode, at: moment(), waiting: false, kept: false, error: null };
+  async send(text: string, attachments: Attachment[], mode: SendMode, answerBy?: string): Promise<boolean> {
+    const by = answerBy ? { answerBy } : {};
+    const item: Outgoing = { id: messageId(), sessionId: this.#sessionId, text, attachments, mode, ...by, at: moment(), waiting: false, kept: false, error: null };
     this.outgoing = [...this.outgoing, item];
     await this.#keep(item);
     return this.#deliver(item.id);
@@ -105,10 +106,11 @@ export class Sending {
     return this.outgoing.find((one) => one.id === id) ?? null;
   }
 
-  async #keep({ id, sessionId, text, attachments, mode, at }: Outgoing): Promise<void> {
+  async #keep({ waiting: _waiting, kept: _kept, error: _error, ...unsent }: Outgoing): Promise<void> {
     if (!this.#options.outbox) return;
+    const { id } = unsent;
     try {
-      await this.#options.outbox.put({ id, sessionId, text, attachments, mode, at });
+      await this.#options.outbox.put(unsent);
       this.#change(id, { kept: true });
     } catch {
       // A browser that keeps nothing, or has no room: it is sent from memory, and says so while it waits.

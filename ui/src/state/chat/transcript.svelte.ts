@@ -199,8 +199,8 @@ export class Transcript {
   }
 
   /** Sends a message; it is shown at once. Whether the host has it. */
-  send(text: string, attachments: Attachment[], mode: SendMode): Promise<boolean> {
-    return this.#sending.send(text, attachments, mode);
+  send(text: string, attachments: Attachment[], mode: SendMode, answerBy?: string): Promise<boolean> {
+    return this.#sending.send(text, attachments, mode, answerBy);
   }
 
   /** Tries again to send a message the host refused, changed if `text` is given. */
@@ -456,7 +456,7 @@ export class Transcript {
   }
 
   async #post(item: Outgoing): Promise<void> {
-    const files = item.attachments.length > 0 ? { attachments: item.attachments } : {};
+    const files = { ...(item.attachments.length > 0 ? { attachments: item.attachments } : {}), ...(item.answerBy ? { answerBy: item.answerBy } : {}) };
     const receipt = await this.#api.send(this.id, { text: item.text, mode: item.mode, clientMessageId: item.id, instructions: 'ask', ...files });
     if (this.#regretted.delete(item.id) && item.mode !== 'steer') {
       await this.#api.takeBack(receipt.runId);
