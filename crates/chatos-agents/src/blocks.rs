@@ -43,11 +43,11 @@ pub struct PromptUse {
 pub struct AppPrompt {
     /// The plugin it came with.
     pub plugin: String,
-    /// The app.
+    /// The app of that plugin.
     pub app: String,
-    /// For people.
+    /// What people are shown of it.
     pub title: String,
-    /// What a model reads.
+    /// What a model reads of it.
     pub text: String,
 }
 

@@ -61,7 +61,7 @@ pub struct AppText {
     pub plugin: String,
     /// The app; what a person types behind `/`.
     pub app: String,
-    /// For people.
+    /// What the list shows people beside the name.
     pub title: String,
     /// What goes along with the message.
     pub text: String,
@@ -69,7 +69,7 @@ pub struct AppText {
 
 /// What a typed command becomes.
 pub struct Filling {
-    /// The message.
+    /// The message with its files and what to know about it.
     pub filled: Filled,
     /// The model that the command names; whether there is one of that name is not looked at here.
     pub model: Option<String>,
