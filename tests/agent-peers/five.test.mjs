@@ -59,7 +59,7 @@ async function asking(t) {
 }
 
 test('five programs are told apart, and no answer reaches another one', { timeout: 180_000 }, async (t) => {
-  const { host, calls, items } = await asking(t);
+  const { place, host, calls, items } = await asking(t);
   const shown = items.map(({ client }) => `${client.name} ${client.project}`).sort();
   assert.deepEqual(shown, calls.map(({ name, project }) => `${name} ${project}`).sort());
   // Every second one is agreed to, in another order than they asked.
@@ -75,6 +75,19 @@ test('five programs are told apart, and no answer reaches another one', { timeou
     if (at % 2 !== 0) assert.match(JSON.stringify(result), new RegExp(`not in ${call.project}`));
   }
   assert.equal((await open(host)).length, 0);
+
+  // What each did is a run that can be read.
+  const { items: runs } = await host.api('GET', 'runs?kind=client');
+  assert.deepEqual(runs.map(({ task }) => task).sort(), calls.map(({ name, project }) => `${name} · ${project}`).sort());
+  const run = await host.api('GET', `runs/${runs.find(({ task }) => task.startsWith('opencode')).id}`);
+  assert.deepEqual(run.steps.map(({ kind }) => kind), ['tool', 'prompt']);
+  assert.deepEqual([run.steps[0].tool, run.steps[0].input.path, run.steps[1].status], ['write_file', 'website.md', 'canceled']);
+  assert.equal((await host.api('GET', 'runs')).items.length, 0, 'not among the runs of chats');
+  const listed = await chatos(place, ['runs', 'list', '--programs']);
+  assert.equal(listed.status, 0, listed.stderr);
+  for (const { name, project } of calls) assert.ok(listed.stdout.includes(`${name} · ${project}`), listed.stdout);
+  const told = await chatos(place, ['runs', 'show', run.id]);
+  assert.match(told.stdout, /write_file/);
 });
 
 test('on the page each says who asks and where', { timeout: 180_000, skip: CHROMIUM === undefined ? 'no Chromium' : false }, async (t) => {
@@ -92,6 +105,13 @@ test('on the page each says who asks and where', { timeout: 180_000, skip: CHROM
     const text = await list.innerText();
     for (const { shown, project } of calls) assert.ok(text.includes(`${shown} · ${project}`), `${shown} in ${project}: ${text}`);
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `five-${word}.png`) });
+    await page.evaluate(() => (location.hash = '#/runs'));
+    await page.getByRole('button', { name: locale === 'zh-CN' ? '其他程序' : 'Other programs' }).click();
+    const rows = page.locator('[data-run]');
+    await eventually('five runs', async () => (await rows.count()) === 5);
+    await rows.filter({ hasText: 'opencode' }).click();
+    await eventually('its steps', async () => (await page.locator('[data-step]').count()) === 2);
+    if (SHOTS) await page.screenshot({ path: join(SHOTS, `runs-${word}.png`) });
     await context.close();
   }
 });

@@ -83,6 +83,29 @@ test('a no does nothing, and its note is the next message to the agent', TIME, a
   assert.match(said(await messages(host, chat)), /noted: use a ledger/);
 });
 
+for (const [flags, told1, what] of [
+  [['--steers'], ['session/prompt', '_session/steering'], 'goes into the turn of an agent that can be steered'],
+  [['--steers-not'], ['session/prompt', '_session/steering', 'session/prompt'], 'that the agent does not take is its next message'],
+  [[], ['session/prompt', 'session/prompt'], 'is the next message of an agent that cannot be steered'],
+]) {
+  test(`what is written while it works ${what}`, TIME, async (t) => {
+    const { place, host, chat } = await desk(t, flags);
+    const { runId } = await send(host, chat, 'run echo x >> count');
+    const item = await question(host);
+    const steered = await host.api('POST', `sessions/${chat}/send`, { text: 'note with a ledger', mode: 'steer' });
+    assert.equal(steered.runId, runId, 'the same run');
+    if (flags.length > 0) await eventually('it was told', () => told(place).some(({ method }) => method === '_session/steering'));
+    await answer(host, item, { status: 'ok' });
+    assert.equal((await over(host, runId)).state, 'done');
+    assert.equal(lines(place, 'count'), 1);
+    const list = await messages(host, chat);
+    assert.match(said(list), flags[0] === '--steers' ? /taken: note with a ledger/ : /noted: with a ledger/);
+    assert.equal(list.filter(({ role }) => role === 'user').length, 2);
+    const calls = told(place).map(({ method }) => method).filter((method) => ['session/prompt', '_session/steering'].includes(method));
+    assert.deepEqual(calls, told1, 'each is told once');
+  });
+}
+
 test('what the profile denies is refused without a question', TIME, async (t) => {
   const { place, host, agent, chat } = await desk(t);
   await host.api('PUT', `agents/${agent.id}`, { landConfigId: 'lc_safe_default' });
@@ -157,10 +180,13 @@ for (const [flag, code, words] of [
   ['--version-2', 'protocol_version', /version 2/],
   ['--auth', 'auth_required', /Log in with Scripted|sign/i],
   ['--garbage', 'agent_gone', /does not speak ACP/],
+  ['--silent', 'agent_silent', /did not answer/],
 ]) {
   test(`${flag} is said in words`, TIME, async (t) => {
     const { host, chat } = await desk(t, [flag]);
-    const run = await over(host, (await send(host, chat, 'hello')).runId);
+    const { runId } = await send(host, chat, 'hello');
+    // One that says nothing is given a minute.
+    const run = await over(host, runId).catch(() => over(host, runId));
     assert.equal(run.state, 'failed');
     assert.equal(run.errorCode ?? run.error?.code, code);
     assert.match(JSON.stringify(run), words);
@@ -219,11 +245,25 @@ test('the host is killed while a question is open: it stays, is answered, and th
 
 test('an agent that cannot load its session says so instead of guessing', TIME, async (t) => {
   const { place, host, chat } = await desk(t, ['--no-load']);
+  await over(host, (await send(host, chat, 'hello')).runId);
   const { runId } = await send(host, chat, 'die-asked run echo x >> count');
   const run = await over(host, runId);
   assert.equal(run.errorCode ?? run.error?.code, 'session_lost');
   assert.equal(lines(place, 'count'), 0);
   await eventually('the question is closed', async () => (await open(host)).length === 0);
+});
+
+test('an agent that had not kept its session in its first turn is told the message again, and asks once', TIME, async (t) => {
+  const { place, host, chat } = await desk(t, ['--no-load']);
+  const { runId } = await send(host, chat, 'die-asked run echo x >> count');
+  const item = await question(host);
+  await eventually('it was started again', () => told(place).filter(({ method }) => method === 'session/new').length === 2);
+  await eventually('it asks again', () => told(place).filter(({ method }) => method === 'session/prompt').length === 2);
+  assert.deepEqual((await open(host)).map(({ requestId }) => requestId), [item.requestId], 'the same question');
+  await answer(host, item, { status: 'ok' });
+  const run = await over(host, runId);
+  assert.equal(run.state, 'done', JSON.stringify(run.error));
+  assert.equal(lines(place, 'count'), 1);
 });
 
 test('detecting starts nothing, adding wants a yes, and fields of models are refused', TIME, async (t) => {

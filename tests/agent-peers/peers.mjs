@@ -22,8 +22,6 @@ const HOW = {
   gemini: {
     argv: ({ program }) => [NODE, program, '--acp', '--model', 'gemini-2.5-pro'],
     ask: (place) => merged(join(place.home, '.gemini/settings.json'), { tools: {} }),
-    // Version 0.61 empties a session that is loaded in the minute it was begun: its file is named by the minute.
-    forgets: true,
     edit: (path, text) => ({ name: 'write_file', input: { file_path: path, content: text } }),
   },
   claude: {
@@ -50,7 +48,8 @@ const HOW = {
 /** The agents of this run as they are in ChatOS, each with why it cannot be tested here. */
 export const PEERS = wanted().map(({ word, skip }) => {
   const there = HOW[word].needs === undefined || existsSync(HOW[word].needs);
-  return { word, ...AGENTS[word], ...HOW[word], skip: skip || (there ? false : `${word} has no adapter here; npm run all installs it`) };
+  if (!there && !skip) throw new Error(`not installed: ${HOW[word].needs}`);
+  return { word, ...AGENTS[word], ...HOW[word], skip };
 });
 
 /** Waits for something of a real agent. */
@@ -63,9 +62,6 @@ export async function long(what, look) {
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
-
-/** Until the next minute has begun. */
-export const nextMinute = () => new Promise((resolve) => setTimeout(resolve, 61_000 - (Date.now() % 60_000)));
 
 const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
 

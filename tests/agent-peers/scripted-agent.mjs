@@ -119,8 +119,9 @@ async function work(sessionId, line) {
   const odd = ODD.includes(words[0]) ? words.shift() : '';
   const known = session(sessionId);
   // A second life behaves.
-  const lives = odd.startsWith('die') && !known.died;
-  if (lives) writeFileSync(keep(sessionId), JSON.stringify({ ...known, died: true }));
+  const died = join(home, 'scripted-died');
+  const lives = odd.startsWith('die') && !existsSync(died);
+  if (lives) writeFileSync(died, '');
   const [verb, ...rest] = words;
   if (verb === 'hello') {
     say(sessionId, 'Let me think.', 'agent_thought_chunk');
@@ -241,7 +242,13 @@ const methods = {
     agentInfo: { name: 'scripted', version: '1.0' },
     agentCapabilities: { loadSession: !flags.includes('--no-load'), promptCapabilities: { image: false }, sessionCapabilities: { close: {} } },
     authMethods: [{ id: 'login', name: 'Log in with Scripted' }],
+    ...(flags.some((flag) => flag.startsWith('--steers')) ? { _meta: { steering: { supported: true } } } : {}),
   }),
+  '_session/steering': ({ sessionId, prompt }) => {
+    if (flags.includes('--steers-not')) return { outcome: 'promptRequired', reason: 'noRunningTurn' };
+    say(sessionId, `taken: ${prompt.at(-1).text}`);
+    return { outcome: 'injected' };
+  },
   'session/new': ({ cwd, mcpServers }) => {
     if (flags.includes('--auth')) throw Object.assign(new Error('Authentication required'), { code: -32000 });
     const sessionId = `s${process.pid}-${Date.now()}`;

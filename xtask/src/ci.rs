@@ -51,7 +51,22 @@ impl Options {
 
     fn wants(&self, step: &Step) -> bool {
         let listed = |list: &[String]| list.iter().any(|name| name == step.name);
-        (self.only.is_empty() || listed(&self.only)) && !listed(&self.skip)
+        let usual = self.only.is_empty() && !step.nightly;
+        (usual || listed(&self.only)) && !listed(&self.skip)
+    }
+
+    /// What is too long for every run, with what it needs.
+    pub(crate) fn nightly() -> Self {
+        let mut only: Vec<String> = Vec::new();
+        let steps = plan::steps();
+        let mut wanted: Vec<&Step> = steps.iter().filter(|step| step.nightly).collect();
+        while let Some(step) = wanted.pop() {
+            if !only.iter().any(|name| name == step.name) {
+                only.push(step.name.to_owned());
+                wanted.extend(steps.iter().filter(|other| step.needs.contains(&other.name)));
+            }
+        }
+        Self { only, ..Self::default() }
     }
 }
 
@@ -64,7 +79,8 @@ pub(crate) fn run(workspace: &Workspace, options: Options) -> Result<bool> {
     }
     if options.list {
         for step in &steps {
-            println!("{:<10} {}", step.name, step.what);
+            let when = if step.nightly { " (nightly)" } else { "" };
+            println!("{:<10} {}{when}", step.name, step.what);
         }
         return Ok(true);
     }
@@ -112,6 +128,17 @@ mod tests {
     use crate::process;
 
     #[test]
+    fn what_takes_hours_runs_at_night_with_what_it_needs() {
+        let steps = plan::steps();
+        let names = |options: &Options| -> Vec<&str> {
+            steps.iter().filter(|step| options.wants(step)).map(|step| step.name).collect()
+        };
+        assert!(!names(&Options::default()).contains(&"all-agents"));
+        let night = names(&Options::nightly());
+        assert!(night.contains(&"all-agents") && night.contains(&"build") && !night.contains(&"e2e"));
+    }
+
+    #[test]
     fn steps_beside_one_another_all_run_and_keep_their_order() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = Workspace::at(folder.path()).unwrap();
@@ -124,6 +151,7 @@ mod tests {
             count: None,
             beside: true,
             finish: None,
+            nightly: false,
         };
         // The first ends only after the second has begun: they do run at the same time.
         let waits = |cx: &StepContext| {

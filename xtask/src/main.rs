@@ -26,6 +26,7 @@ const HELP: &str = "\
 cargo xtask <command>
 
   ci [--only A,B] [--skip A,B] [--list]   everything CI runs, in CI's order
+  nightly                                 what takes hours: every real agent, ten rounds of kills
   tidy [--root DIR] [--no-codegen]        layers, file headers and sizes, links, leaks, freshness
   codegen [--check] [--chatos PATH]       write (or compare) the files generated from the code
   deny                                    licences, banned crates, sources, duplicates (deny.toml)
@@ -57,6 +58,7 @@ fn run(mut args: Vec<String>) -> Result<bool> {
     let command = if args.is_empty() { String::from("help") } else { args.remove(0) };
     match command.as_str() {
         "ci" => ci::run(&Workspace::find()?, ci::Options::parse(&args)?),
+        "nightly" => ci::run(&Workspace::find()?, ci::Options::nightly()),
         "tidy" => tidy::run(&tidy::Options::parse(&args)?),
         "codegen" => codegen::run(&Workspace::find()?, &codegen::Options::parse(&args)?),
         "deny" => deny::run(&Workspace::find()?),

@@ -49,12 +49,17 @@ pub(crate) fn replayed(run_id: &str, updates: &[Value]) -> HashMap<String, ToolC
     all
 }
 
-/// What became of a call.
-pub(crate) fn fate(pending: &Pending, replayed: &HashMap<String, ToolCall>) -> Fate {
+/// What became of a call. `allowed`: its question, where there was one, may have been answered with a yes that reached
+/// the agent.
+pub(crate) fn fate(pending: &Pending, replayed: &HashMap<String, ToolCall>, allowed: bool) -> Fate {
     if let Some(call) = replayed.get(&pending.call.id)
         && matches!(call.progress, Progress::Done | Progress::Failed)
     {
         return Fate::Told(Box::new(call.clone()));
+    }
+    // Some announce a call as running and then ask: they wait for our yes all the same.
+    if !allowed {
+        return Fate::NotRun;
     }
     // Nothing that was not announced as running, and got no yes of ours, ran.
     let sent = pending.step.as_ref().is_some_and(|step| step.sent);
@@ -126,6 +131,7 @@ mod tests {
     #[test]
     fn only_what_got_a_yes_is_uncertain_and_the_agents_own_word_counts() {
         let nothing = HashMap::new();
+        let fate = |pending: &Pending, told: &HashMap<_, _>| fate(pending, told, true);
         let asked = StepFacts { request_id: Some("q".to_owned()), ..StepFacts::default() };
         assert_eq!(fate(&pending(asked.clone()), &nothing), Fate::NotRun);
         let sent = StepFacts { sent: true, ..asked };
@@ -134,7 +140,9 @@ mod tests {
         assert!(matches!(fate(&pending(sent.clone()), &told), Fate::Told(_)));
         // A call the agent shows as running for ever is still nobody's success.
         let running = replayed("r", &[json!({ "toolCallId": "t", "status": "in_progress" })]);
-        assert_eq!(fate(&pending(sent), &running), Fate::Uncertain);
+        assert_eq!(fate(&pending(sent.clone()), &running), Fate::Uncertain);
+        // Announced as running, then asked, and nobody said yes.
+        assert_eq!(super::fate(&pending(sent), &running, false), Fate::NotRun);
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub(crate) struct Seat {
     pub(crate) images: bool,
     pub(crate) loads: bool,
     pub(crate) resumes: bool,
+    /// It takes a message while its turn goes on.
+    pub(crate) steers: bool,
     /// It wants to be told when nobody needs its session any more.
     closes: bool,
     /// What it tells about its session.
@@ -216,7 +218,7 @@ impl Seat {
         launch: &AcpLaunch,
         whose: Whose<'_>,
         root: &Path,
-        before: Option<&str>,
+        before: Option<&Before>,
     ) -> Result<(Self, Opened), NoSeat> {
         let (name, offered) = (whose.name, whose.offered);
         let (link, log) = start(launching, launch, name, root).await?;
@@ -266,6 +268,7 @@ impl Seat {
             loads: can("/agentCapabilities/loadSession") == Some(&Value::Bool(true)),
             resumes: can("/agentCapabilities/sessionCapabilities/resume")
                 .is_some_and(|offer| !offer.is_null()),
+            steers: can("/_meta/steering/supported") == Some(&Value::Bool(true)),
             closes: can("/agentCapabilities/sessionCapabilities/close").is_some_and(|offer| !offer.is_null()),
             told: AcpTold::default(),
             doubted: false,
@@ -280,7 +283,14 @@ impl Seat {
         let methods = said["authMethods"].clone();
         let servers = launching.servers(whose.chat, root);
         let opened = match before {
-            Some(before) => seat.again(before, &servers).await,
+            Some(before) => {
+                if let Some(left) = before.minute_left(&seat.program, jiff::Timestamp::now().as_millisecond())
+                {
+                    (whose.pausing)(left);
+                    tokio::time::sleep(left).await;
+                }
+                seat.again(&before.session, &servers).await
+            }
             None => None,
         };
         if let Some(replayed) = opened {
@@ -388,6 +398,28 @@ fn reads_itself(launch: &AcpLaunch) -> bool {
         || std::iter::once(&launch.program).chain(&launch.args).any(is_it)
 }
 
+/// The session an agent had for a chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Before {
+    pub(crate) session: String,
+    /// When it was begun, in milliseconds; 0 where nobody knows.
+    pub(crate) begun_at: i64,
+}
+
+impl Before {
+    /// How long to wait before this session may be loaded. Gemini CLI names the file of a session by the minute and
+    /// writes a new head into a file that is there: loaded in the minute it was begun, the session would be empty.
+    fn minute_left(&self, program: &str, now: i64) -> Option<Duration> {
+        const MINUTE: i64 = 60_000;
+        if !program.starts_with("gemini-cli") || self.begun_at.div_euclid(MINUTE) != now.div_euclid(MINUTE) {
+            return None;
+        }
+        // Its clock is ours; a moment more, so that it is the next minute for certain.
+        let left = MINUTE - now.rem_euclid(MINUTE) + 200;
+        Some(Duration::from_millis(left.unsigned_abs()))
+    }
+}
+
 /// For whom an agent is started.
 #[derive(Clone, Copy)]
 pub(crate) struct Whose<'a> {
@@ -395,6 +427,8 @@ pub(crate) struct Whose<'a> {
     pub(crate) name: &'a str,
     pub(crate) chat: &'a str,
     pub(crate) offered: Allowed,
+    /// Told when its session can be loaded only after this long.
+    pub(crate) pausing: &'a (dyn Fn(Duration) + Send + Sync),
 }
 
 /// How a session came to be.
@@ -550,5 +584,21 @@ pub(crate) fn sign_in(name: &str, launch: &AcpLaunch, said: &str, methods: &Valu
             format!("{name} 尚未登录（{said}）。{zh}"),
         ),
         died: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_of_gemini_cli_is_loaded_in_a_later_minute_than_it_was_begun_in() {
+        let before = Before { session: "s".to_owned(), begun_at: 600_000 + 5_000 };
+        let left = |program: &str, now: i64| before.minute_left(program, now);
+        assert_eq!(left("gemini-cli 0.61.0", 600_000 + 59_900), Some(Duration::from_millis(300)));
+        assert_eq!(left("gemini-cli 0.61.0", 660_000), None);
+        assert_eq!(left("opencode 1.18.33", 600_000 + 6_000), None);
+        let unknown = Before { begun_at: 0, ..before.clone() };
+        assert_eq!(unknown.minute_left("gemini-cli 0.61.0", 600_000 + 6_000), None);
     }
 }

@@ -6,6 +6,7 @@ mod ask;
 mod cut_off;
 mod elicit;
 mod promised;
+mod steering;
 mod texts;
 mod told;
 
@@ -32,12 +33,12 @@ use crate::calls::{Calls, Scene};
 use crate::link::{Incoming, Refusal};
 use crate::message::ToolCall;
 use crate::permission::Allowed;
-use crate::seat::{Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat, sign_in};
+use crate::seat::{Before, Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat, sign_in};
 use crate::session;
 use acts::{Cover, Done, Terminal};
 pub use acts::{Deed, Hands};
 use ask::Decided;
-use texts::{begins_anew, end_of, gone, lost, stopped};
+use texts::{begins_anew, end_of, first_again, gone, lost, stopped, waits};
 
 /// How often an agent that dies in one turn is started again.
 const LIVES: u32 = 2;
@@ -108,6 +109,8 @@ pub(crate) struct Work<'a> {
     left: HashSet<String>,
     /// What a person wrote beside their answers.
     remarks: Vec<String>,
+    /// A person said no to something of this turn.
+    declined: bool,
     context: Option<(u64, u64)>,
     usage: Usage,
     /// It did something else than it announced, in a word.
@@ -123,6 +126,21 @@ pub(crate) struct Work<'a> {
     shown: HashMap<String, String>,
     /// Something of its session is not kept yet.
     news: bool,
+    /// The session its questions name, where it lost that one in its first turn: the same call is the same question.
+    asked_as: Option<String>,
+    /// How many corrections there were, and the newest message of the person, that the agent has.
+    had: Had,
+    /// A correction is on its way into the turn that goes on.
+    steering: JoinSet<Option<Had>>,
+    /// It takes none in this turn; they are its next message.
+    unsteered: bool,
+}
+
+/// What of the person's messages an agent has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Had {
+    corrections: u64,
+    seq: i64,
 }
 
 /// How one try went.
@@ -178,6 +196,7 @@ impl<'a> Work<'a> {
             delivered: HashSet::new(),
             left: HashSet::new(),
             remarks: Vec::new(),
+            declined: false,
             context: None,
             usage: Usage::default(),
             alarm: None,
@@ -188,6 +207,10 @@ impl<'a> Work<'a> {
             terminals: HashMap::new(),
             shown: HashMap::new(),
             news: false,
+            asked_as: None,
+            had: Had::default(),
+            steering: JoinSet::new(),
+            unsteered: false,
         }
     }
 
@@ -241,10 +264,13 @@ impl<'a> Work<'a> {
         let root = turn.run.workdir.clone();
         let known = self.known_session().await?;
         let kept = turn.seats.take(&turn.session_id, &turn.launch, &root, turn.allowed);
-        let whose = Whose { name: &turn.agent, chat: &turn.session_id, offered: turn.allowed };
+        let pausing =
+            |left: Duration| turn.stage.notice(Severity::Info, "session_waits", &waits(&turn.agent, left));
+        let whose =
+            Whose { name: &turn.agent, chat: &turn.session_id, offered: turn.allowed, pausing: &pausing };
         let (seat, opened) = match kept {
             Some(seat) => (seat, Opened::Again(Vec::new())),
-            None => match Seat::open(&turn.launching, &turn.launch, whose, &root, known.as_deref()).await {
+            None => match Seat::open(&turn.launching, &turn.launch, whose, &root, known.as_ref()).await {
                 Ok((mut seat, opened)) => {
                     self.set_wanted(&mut seat).await?;
                     (seat, opened)
@@ -258,6 +284,12 @@ impl<'a> Work<'a> {
         self.news = true;
         let chat = turn.stage.chat().await?;
         let mut blocks = match (say, opened) {
+            // Of its first turn nothing is missing: the message is told again, with what became of each call.
+            (Say::Recover, Opened::Lost) if chat.entries.iter().all(|entry| entry.run_id == turn.run.id) => {
+                turn.stage.notice(Severity::Warning, "session_lost", &first_again(&turn.agent));
+                self.asked_as = self.asked_as.take().or(known.map(|before| before.session));
+                self.recovered(&chat, &[]).await?
+            }
             (Say::Recover, Opened::Lost) => {
                 return Ok(Tried::Ended(End::Failed { code: "session_lost", message: lost(&turn.agent) }));
             }
@@ -270,8 +302,8 @@ impl<'a> Work<'a> {
         };
         let mut again = again;
         loop {
-            let seen = turn.steer.seen();
-            let said = chat_seq(&turn.stage.chat().await?, &turn.run.id);
+            let corrections = turn.steer.seen();
+            self.had = Had { corrections, seq: chat_seq(&turn.stage.chat().await?, &turn.run.id) };
             // Written down before the first word goes out.
             self.begin_answer(again.take(), &blocks).await?;
             let stop = match self.prompt(blocks).await? {
@@ -281,7 +313,9 @@ impl<'a> Work<'a> {
             if let Some(code) = self.alarm {
                 return Ok(Tried::Ended(stopped(&turn.agent, code)));
             }
-            if let Some(end) = end_of(&stop, &turn.agent) {
+            // Some end their turn at a no: that is what the person wanted, and their note is still said.
+            let declined = std::mem::take(&mut self.declined) && stop == "cancelled";
+            if let Some(end) = end_of(&stop, &turn.agent).filter(|_| !declined) {
                 return Ok(Tried::Ended(end));
             }
             let remarks = std::mem::take(&mut self.remarks);
@@ -289,22 +323,18 @@ impl<'a> Work<'a> {
                 blocks = remarks.iter().map(|text| json!({ "type": "text", "text": text })).collect();
                 continue;
             }
-            if turn.steer.close(seen).await {
+            if turn.steer.close(self.had.corrections).await {
                 return Ok(Tried::Ended(End::Done { reason: RunEnd::End }));
             }
             // A correction that came meanwhile is the next message of the same run.
-            let chat = turn.stage.chat().await?;
-            let new = chat.entries.iter().filter(|entry| {
-                entry.run_id == turn.run.id && entry.speaker == Speaker::User && entry.seq > said
-            });
-            blocks = new.map(|entry| json!({ "type": "text", "text": entry.text })).collect();
+            (blocks, _) = self.corrections().await?;
         }
     }
 
     /// Sends a message and follows the turn to its end: its stop reason, or how the try went instead.
     async fn prompt(&mut self, blocks: Vec<Value>) -> Result<Result<String, Tried>, Fault> {
         let Some(seat) = &mut self.seat else { return Ok(Err(Tried::Died(gone("")))) };
-        let link = seat.link.clone();
+        let (link, seat_steers) = (seat.link.clone(), seat.steers);
         self.incoming = Some(seat.early.take().unwrap_or_else(|| link.listen()));
         let order = json!({ "sessionId": seat.session, "prompt": blocks });
         let asked = match link.ask("session/prompt", order).await {
@@ -315,7 +345,10 @@ impl<'a> Work<'a> {
         tokio::pin!(answer);
         let mut tick = tokio::time::interval(FLUSH);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        self.unsteered = !seat_steers;
+        let steer = Arc::clone(&self.turn.steer);
         let answer = loop {
+            let (had, open) = (self.had.corrections, !self.unsteered && self.steering.is_empty());
             let Some(incoming) = self.incoming.as_mut() else { break Err(Refusal::Gone(String::new())) };
             tokio::select! {
                 biased;
@@ -332,13 +365,16 @@ impl<'a> Work<'a> {
                     Ok(done) => self.acted(done).await?,
                     Err(error) => tracing::warn!(%error, "something done for an agent was not followed"),
                 },
+                Some(steered) = self.steering.join_next() => self.steered(steered.ok().flatten()).await?,
                 answer = &mut answer => break answer,
+                () = steer.changed(had), if open => self.steer().await?,
                 _ = tick.tick() => {
                     self.flush().await?;
                     self.keep_told().await?;
                 }
             }
         };
+        self.steered_last().await?;
         // What was told before the answer is in the queue by now.
         while let Some(one) = self.incoming.as_mut().and_then(|incoming| incoming.try_recv().ok()) {
             self.heard(one).await?;
@@ -424,11 +460,12 @@ impl<'a> Work<'a> {
         blocks
     }
 
-    async fn known_session(&self) -> Result<Option<String>, Fault> {
+    async fn known_session(&self) -> Result<Option<Before>, Fault> {
         let (store, chat, agent) =
             (self.turn.store.clone(), self.turn.session_id.clone(), self.turn.agent_id.clone());
         let row = blocking(move || store.acp_session(&chat, &agent)).await?;
-        Ok(row.map(|row| row.acp_session_id).filter(|id| !id.is_empty()))
+        let before = row.map(|row| Before { session: row.acp_session_id, begun_at: row.begun_at });
+        Ok(before.filter(|before| !before.session.is_empty()))
     }
 
     /// Tells a new process what a person chose for this chat. What makes it stop asking is told once.
@@ -503,6 +540,7 @@ impl<'a> Work<'a> {
         // What we had begun for it ends, and is known.
         self.end_acts().await?;
         self.held = None;
+        self.steering.abort_all();
         self.plan = None;
         self.plan_id.clear();
         let prompted = self.answering.is_some() || self.message.is_some();

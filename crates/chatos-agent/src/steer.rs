@@ -71,7 +71,7 @@ impl Steer {
     }
 
     /// Resolves when there are more than `seen`.
-    pub(crate) async fn changed(&self, seen: u64) {
+    pub async fn changed(&self, seen: u64) {
         loop {
             let woken = self.wake.notified();
             tokio::pin!(woken);

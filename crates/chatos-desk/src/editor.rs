@@ -47,6 +47,8 @@ pub struct Editor {
     lang: Lang,
     /// Chats this editor has open, with their folders.
     roots: Mutex<HashMap<String, PathBuf>>,
+    /// What was chosen for the thinking of a chat's model; it goes with each message.
+    efforts: Mutex<HashMap<String, String>>,
     /// What the editor calls itself, and its version.
     name: Mutex<(String, String)>,
     /// Names this connection.
@@ -120,6 +122,7 @@ impl Editor {
             patience,
             lang,
             roots: Mutex::default(),
+            efforts: Mutex::default(),
             name: Mutex::default(),
             id: format!("cl_{}", uuid::Uuid::now_v7()),
             clients: Clients::default(),
@@ -221,15 +224,38 @@ impl Editor {
         let agents = self.ask(Method::GET, "/api/v1/agents", None).await?;
         let models = self.ask(Method::GET, "/api/v1/models", None).await?;
         let rows = |list: &Value| list["items"].as_array().cloned().unwrap_or_default();
-        let word = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(self.lang).to_owned();
-        let options = acp::config_options(
-            &rows(&agents),
-            &rows(&models),
-            &chat,
-            (&word("Agent", "智能体"), &word("Model", "模型")),
-            &word("As the agent says", "由智能体决定"),
-        );
-        Ok(json!(options))
+        let words = match self.lang {
+            Lang::En => acp::OptionWords {
+                agent: "Agent",
+                model: "Model",
+                as_agent: "As the agent says",
+                effort: "Thinking",
+                as_model: "As the model says",
+            },
+            Lang::Zh => acp::OptionWords {
+                agent: "智能体",
+                model: "模型",
+                as_agent: "由智能体决定",
+                effort: "思考强度",
+                as_model: "按模型设置",
+            },
+        };
+        let effort = self.effort(session);
+        Ok(json!(acp::config_options(&rows(&agents), &rows(&models), &chat, effort.as_deref(), words)))
+    }
+
+    /// How much the model of a chat is to think, where a person chose that here.
+    fn effort(&self, session: &str) -> Option<String> {
+        self.efforts.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
+    }
+
+    fn think(&self, session: &str, effort: &str) {
+        let mut efforts = self.efforts.lock().unwrap_or_else(PoisonError::into_inner);
+        if effort == acp::MODELS_EFFORT {
+            efforts.remove(session);
+        } else {
+            efforts.insert(session.to_owned(), effort.to_owned());
+        }
     }
 
     /// A person chose something for a chat.
@@ -240,6 +266,18 @@ impl Editor {
             "agent" => json!({ "agentId": value }),
             "model" if value == acp::AGENTS_MODEL => json!({ "modelId": "" }),
             "model" => json!({ "modelId": value }),
+            "effort" => {
+                let options = self.options(session).await?;
+                let mut all = options.as_array().into_iter().flatten();
+                let offered = all.find(|option| option["id"] == "effort").is_some_and(|option| {
+                    option["options"].as_array().into_iter().flatten().any(|one| one["value"] == value)
+                });
+                if !offered {
+                    return Err(Refusal::wrong("value: the model of this chat does not know it"));
+                }
+                self.think(session, value);
+                return Ok(json!({ "configOptions": self.options(session).await? }));
+            }
             other => return Err(Refusal::wrong(&format!("configId: there is no option `{other}`"))),
         };
         let path = format!("/api/v1/sessions/{}", encode(session));
@@ -336,7 +374,8 @@ impl Editor {
         let base = format!("/api/v1/sessions/{}", encode(session));
         let mut since =
             self.ask(Method::GET, &format!("{base}/events?since=0&waitMs=0"), None).await?["next"].clone();
-        let body = json!({ "text": message.text, "attachments": message.attachments });
+        let effort = self.effort(session);
+        let body = json!({ "text": message.text, "attachments": message.attachments, "effort": effort });
         let sent = self.ask(Method::POST, &format!("{base}/send"), Some(&body)).await?;
         let run = sent["runId"].as_str().unwrap_or_default().to_owned();
         let waiting = Text::fixed("Waiting for your answer in ChatOS:", "等待你在 ChatOS 中回答：");

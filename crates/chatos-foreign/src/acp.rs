@@ -179,30 +179,72 @@ pub fn plan(tasks: &[Value]) -> Value {
 /// Stands for the model that the agent says.
 pub const AGENTS_MODEL: &str = "default";
 
-/// What a person may choose for a chat in the editor: who answers, and with which model. `as_agent` is the name of the
-/// choice that leaves the model to the agent.
+/// Stands for the thinking that the model's own settings say.
+pub const MODELS_EFFORT: &str = "default";
+
+/// Words of a person's language for what may be chosen.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OptionWords<'a> {
+    pub agent: &'a str,
+    pub model: &'a str,
+    /// The choice that leaves the model to the agent.
+    pub as_agent: &'a str,
+    pub effort: &'a str,
+    /// The choice that leaves the thinking to the model's settings.
+    pub as_model: &'a str,
+}
+
+/// How much the model of a chat may think, least first; empty for one that does not.
+pub fn efforts(agents: &[Value], models: &[Value], chat: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let agent = agents.iter().find(|agent| agent["id"] == chat["agentId"]);
+    let chosen = text(&chat["modelId"]).or_else(|| text(&agent?["modelId"]));
+    let is_it = |model: &&Value| match &chosen {
+        Some(id) => model["id"] == id.as_str(),
+        None => model["isDefault"] == true,
+    };
+    let Some(model) = models.iter().find(is_it).filter(|model| model["supportsReasoning"] == true) else {
+        return Vec::new();
+    };
+    let known: Vec<String> =
+        model["facts"]["efforts"].as_array().into_iter().flatten().filter_map(text).collect();
+    if known.is_empty() { ["low", "medium", "high"].map(str::to_owned).to_vec() } else { known }
+}
+
+/// What a person may choose for a chat in the editor: who answers, with which model, and how much it thinks; `effort` is
+/// what they chose of that before.
 pub fn config_options(
     agents: &[Value],
     models: &[Value],
     chat: &Value,
-    names: (&str, &str),
-    as_agent: &str,
+    effort: Option<&str>,
+    words: OptionWords<'_>,
 ) -> Vec<Value> {
     let choice = |row: &Value| json!({ "value": row["id"], "name": row["name"] });
     let mut all = Vec::new();
     let people: Vec<Value> = agents.iter().filter(|row| row["kind"] != "acp").map(choice).collect();
     if people.iter().any(|agent| agent["value"] == chat["agentId"]) {
         all.push(json!({
-            "id": "agent", "name": names.0, "type": "select", "currentValue": chat["agentId"], "options": people,
+            "id": "agent", "name": words.agent, "type": "select", "currentValue": chat["agentId"], "options": people,
         }));
     }
-    let mut known = vec![json!({ "value": AGENTS_MODEL, "name": as_agent })];
+    let mut known = vec![json!({ "value": AGENTS_MODEL, "name": words.as_agent })];
     known.extend(models.iter().map(choice));
     let current = chat["modelId"].as_str().filter(|id| known.iter().any(|model| model["value"] == *id));
     all.push(json!({
-        "id": "model", "name": names.1, "category": "model", "type": "select",
+        "id": "model", "name": words.model, "category": "model", "type": "select",
         "currentValue": current.unwrap_or(AGENTS_MODEL), "options": known,
     }));
+    let efforts = efforts(agents, models, chat);
+    if !efforts.is_empty() {
+        let mut known = vec![json!({ "value": MODELS_EFFORT, "name": words.as_model })];
+        known.extend(efforts.iter().map(|word| json!({ "value": word, "name": word })));
+        let current = effort.filter(|word| efforts.iter().any(|known| known == word));
+        all.push(json!({
+            "id": "effort", "name": words.effort, "category": "thought_level", "type": "select",
+            "currentValue": current.unwrap_or(MODELS_EFFORT), "options": known,
+        }));
+    }
     all
 }
 
@@ -339,11 +381,22 @@ mod tests {
             [json!({ "id": "a1", "name": "Ann" }), json!({ "id": "a2", "name": "codex", "kind": "acp" })];
         let models = [json!({ "id": "m1", "name": "M" })];
         let chat = json!({ "agentId": "a1", "modelId": "m1" });
-        let options = config_options(&agents, &models, &chat, ("Agent", "Model"), "As the agent says");
+        let words = OptionWords { agent: "Agent", model: "Model", ..OptionWords::default() };
+        let options = config_options(&agents, &models, &chat, None, words);
+        assert_eq!(options.len(), 2, "a model that does not think is not told how much");
         assert_eq!(options[0]["options"].as_array().unwrap().len(), 1);
         assert_eq!((&options[1]["currentValue"], &options[1]["category"]), (&json!("m1"), &json!("model")));
         let gone = json!({ "agentId": "a1", "modelId": "gone" });
-        assert_eq!(config_options(&agents, &models, &gone, ("", ""), "")[1]["currentValue"], AGENTS_MODEL);
+        assert_eq!(config_options(&agents, &models, &gone, None, words)[1]["currentValue"], AGENTS_MODEL);
+        let thinking = [
+            json!({ "id": "m1", "name": "M", "supportsReasoning": true, "facts": { "efforts": ["low", "max"] } }),
+            json!({ "id": "m2", "name": "N", "isDefault": true, "supportsReasoning": true, "facts": { "efforts": [] } }),
+        ];
+        let chosen =
+            |chat: &Value, effort| config_options(&agents, &thinking, chat, effort, words)[2].clone();
+        assert_eq!(chosen(&chat, Some("max"))["currentValue"], "max");
+        assert_eq!(chosen(&chat, Some("medium"))["currentValue"], MODELS_EFFORT, "not a word of this model");
+        assert_eq!(chosen(&json!({ "agentId": "a1" }), Some("medium"))["currentValue"], "medium");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //!
 //! Nothing here starts, stops or changes a run; the host's runs write, this reads.
 
+mod client_runs;
 mod event_log;
 mod export;
 mod runs;
@@ -11,6 +12,7 @@ mod tool_log;
 pub mod trace_ids;
 mod views;
 
+pub use client_runs::{client_run, client_steps, is_client_run};
 pub use event_log::{EventLog, newest_events};
 pub use export::otlp::of_trace as otlp_of_trace;
 pub use export::{Exported, Reopened};

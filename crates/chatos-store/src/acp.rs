@@ -36,17 +36,20 @@ pub struct AcpSessionRow {
     pub told: String,
     /// What a person chose, as JSON: option to value.
     pub wanted: String,
+    /// When the agent began this session, in milliseconds; 0 where nobody knows.
+    pub begun_at: i64,
 }
+
+const SESSION: &str =
+    "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted, begun_at FROM acp_sessions";
+const NEWEST: &str = "ORDER BY updated_at DESC LIMIT 1";
 
 impl Store {
     /// The session this agent has for a chat.
     pub fn acp_session(&self, session: &str, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
         self.read(|connection| {
             let found = connection
-                .prepare_cached(
-                    "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted FROM acp_sessions
-                     WHERE session_id = ?1 AND agent_id = ?2",
-                )?
+                .prepare_cached(&format!("{SESSION} WHERE session_id = ?1 AND agent_id = ?2"))?
                 .query_row([session, agent], session_row)
                 .optional()?;
             Ok(found)
@@ -57,10 +60,7 @@ impl Store {
     pub fn newest_acp_session(&self, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
         self.read(|connection| {
             let found = connection
-                .prepare_cached(
-                    "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted FROM acp_sessions
-                     WHERE agent_id = ?1 AND told <> '{}' ORDER BY updated_at DESC LIMIT 1",
-                )?
+                .prepare_cached(&format!("{SESSION} WHERE agent_id = ?1 AND told <> '{{}}' {NEWEST}"))?
                 .query_row([agent], session_row)
                 .optional()?;
             Ok(found)
@@ -89,14 +89,14 @@ impl Store {
         })
     }
 
-    /// Keeps the session an agent has for a chat.
+    /// Keeps the session an agent has for a chat. Another one than before begins now.
     pub fn keep_acp_session(&self, row: AcpSessionRow) -> Result<(), StoreError> {
         self.write(move |connection| {
             connection.execute(
-                "INSERT INTO acp_sessions (session_id, agent_id, acp_session_id, cwd, program, updated_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (session_id, agent_id) DO UPDATE SET acp_session_id = excluded.acp_session_id,
-                   cwd = excluded.cwd, program = excluded.program, updated_at = excluded.updated_at",
+                "INSERT INTO acp_sessions (session_id, agent_id, acp_session_id, cwd, program, updated_at, begun_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT (session_id, agent_id) DO UPDATE SET
+                   begun_at = iif(acp_session_id = ?3, begun_at, ?6), acp_session_id = ?3, cwd = ?4,
+                   program = ?5, updated_at = ?6",
                 params![row.session_id, row.agent_id, row.acp_session_id, row.cwd, row.program, now_ms()],
             )?;
             Ok(())
@@ -113,6 +113,7 @@ fn session_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<AcpSessionRow> {
         program: row.get(4)?,
         told: row.get(5)?,
         wanted: row.get(6)?,
+        begun_at: row.get(7)?,
     })
 }
 

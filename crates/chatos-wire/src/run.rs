@@ -46,7 +46,7 @@ pub struct RunQuery {
     pub session_id: Option<String>,
     /// Only the runs in this state.
     pub state: Option<String>,
-    /// `chat`, `sub` or `cli`.
+    /// `chat`, `sub`, `cli` or `client`, which is the work of other programs: only listed where it is named.
     pub kind: Option<String>,
     /// At most so many of them.
     pub limit: Option<u32>,

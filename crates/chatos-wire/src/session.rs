@@ -106,6 +106,9 @@ pub struct SendOrder {
     pub replaces: Option<String>,
     /// Texts of the project: `ask` where a person can be asked about them. Absent: only what was decided before.
     pub instructions: Option<InstructionOrder>,
+    /// How much the model thinks about this message: `low`, `medium`, `high`, or another word of its list. Absent: as the
+    /// model says.
+    pub effort: Option<String>,
 }
 
 /// What became of it.

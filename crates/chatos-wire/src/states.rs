@@ -54,6 +54,8 @@ words! {
         Sub = "sub",
         /// A command in a terminal.
         Cli = "cli",
+        /// Another program that calls and asks by itself.
+        Client = "client",
     }
 }
 

@@ -25,6 +25,7 @@ export interface SessionChange {
 export interface RunQuery {
   sessionId?: string;
   state?: string;
+  kind?: string;
   limit?: number;
   cursor?: string | null;
 }

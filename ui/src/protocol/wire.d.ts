@@ -4313,7 +4313,7 @@ export interface components {
             children?: string[] | null;
         };
         /** @description Who began a run. */
-        RunKind: "chat" | "sub" | "cli";
+        RunKind: "chat" | "sub" | "cli" | "client";
         /** @description Whether an agent answers a person or another agent. */
         Role: "main" | "sub";
         /** @description Where a run stands. */
@@ -4659,6 +4659,12 @@ export interface components {
              * @default null
              */
             instructions?: components["schemas"]["InstructionOrder"] | null;
+            /**
+             * @description How much the model thinks about this message: `low`, `medium`, `high`, or another word of its list. Absent: as the
+             *     model says.
+             * @default null
+             */
+            effort?: string | null;
         };
         /** @description A file of a message. */
         Attachment: {
@@ -10029,7 +10035,7 @@ export interface operations {
                 sessionId?: string;
                 /** @description Only the runs in this state. */
                 state?: string;
-                /** @description `chat`, `sub` or `cli`. */
+                /** @description `chat`, `sub`, `cli` or `client`, which is the work of other programs: only listed where it is named. */
                 kind?: string;
                 /** @description At most so many of them. */
                 limit?: number;

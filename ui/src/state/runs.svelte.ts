@@ -8,6 +8,8 @@ import { Resource } from './resource.svelte';
 
 const PAGE = 50;
 const REREAD_MS = 250;
+/** In the place of a state: the work of other programs. */
+export const PROGRAMS = 'programs';
 /** States in which a run still holds something. */
 export const OPEN_STATES = ['queued', 'running', 'waiting_prompt', 'waiting_async'] as const;
 
@@ -34,6 +36,8 @@ export class RunDetail {
 
   async load(): Promise<void> {
     await this.run.load();
+    // The calls of another program are traced and kept one by one.
+    if (this.run.data?.kind === 'client') return;
     await Promise.all([this.trace.load(), this.changed.load()]);
   }
 }
@@ -62,7 +66,7 @@ export class Runs {
     const generation = (this.#generation += 1);
     this.loading = true;
     try {
-      const page = await this.api.list({ state: this.state, limit: PAGE });
+      const page = await this.api.list({ ...this.#wanted(), limit: PAGE });
       if (generation !== this.#generation) return;
       this.items = page.items;
       this.#cursor = page.nextCursor ?? null;
@@ -81,7 +85,7 @@ export class Runs {
     const generation = this.#generation;
     this.loading = true;
     try {
-      const page = await this.api.list({ state: this.state, limit: PAGE, cursor: this.#cursor });
+      const page = await this.api.list({ ...this.#wanted(), limit: PAGE, cursor: this.#cursor });
       if (generation !== this.#generation) return;
       const known = new Set(this.items.map((run) => run.id));
       this.items = [...this.items, ...page.items.filter((run) => !known.has(run.id))];
@@ -92,6 +96,10 @@ export class Runs {
     } finally {
       if (generation === this.#generation) this.loading = false;
     }
+  }
+
+  #wanted(): { state: string } | { kind: string } {
+    return this.state === PROGRAMS ? { kind: 'client' } : { state: this.state };
   }
 
   filter(state: string): void {

@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import type { RunsApi } from '../api/chat';
 import type { RunView } from '../protocol/wire';
-import { Runs } from './runs.svelte';
+import { PROGRAMS, Runs } from './runs.svelte';
 
 function setup() {
   const asked: { state: string; answer: (items: RunView[]) => void }[] = [];
   const api = {
-    list: ({ state }: { state: string }) => new Promise((resolve) => asked.push({ state, answer: (items) => resolve({ items, nextCursor: null }) })),
+    list: ({ state, kind }: { state?: string; kind?: string }) => new Promise((resolve) => asked.push({ state: state ?? `kind ${kind}`, answer: (items) => resolve({ items, nextCursor: null }) })),
   };
   const runs = new Runs(api as unknown as RunsApi);
   const of = (state: string) => asked.filter((one) => one.state === state);
@@ -41,4 +41,12 @@ test('the count of interrupted runs is the one that was asked for last', async (
   of('interrupted')[0]?.answer([run('was interrupted')]);
   await settle();
   expect(runs.interrupted).toEqual([]);
+});
+
+test('the work of other programs is a list of its own', async () => {
+  const { runs, of } = setup();
+  runs.filter(PROGRAMS);
+  of('kind client')[0]?.answer([run('cl_1')]);
+  await settle();
+  expect(runs.items.map((one) => one.id)).toEqual(['cl_1']);
 });

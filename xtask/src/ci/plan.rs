@@ -107,7 +107,7 @@ pub(crate) fn steps() -> Vec<Step> {
         },
         Step {
             count: Some(count::node),
-            // One of the agents; all of them: `npm run all` in that folder.
+            // One of the agents; all of them are the step below.
             ..small(
                 "agents",
                 "a real coding agent asks through the real binary",
@@ -195,7 +195,46 @@ pub(crate) fn steps() -> Vec<Step> {
                 Ok(commands)
             })
         },
+        Step {
+            count: Some(count::node),
+            nightly: true,
+            ..plain(
+                "all-agents",
+                "every real agent and client of others, and ten rounds of kills",
+                &["peer-packages", "build", "ui-build"],
+                all_agents,
+            )
+        },
     ]
+}
+
+/// The agents whose kills are gone through, and the moments of a turn; one command for each pair, which ends within the
+/// time a command may take: one of the agents makes a person wait for the next minute.
+const AGENTS: [&str; 4] = ["claude", "codex", "opencode", "gemini"];
+const MOMENTS: [&str; 5] = ["before", "open", "answered", "during", "after"];
+
+fn all_agents(cx: &Context) -> Result<Vec<Command>> {
+    let (chatos, folder) = (chatos(cx)?, cx.workspace.path("tests/agent-peers"));
+    let run = |files: &[&str], more: &[(&str, &str)]| {
+        let mut node = process::command("node", &folder);
+        node.args(["run.mjs", "all"]).args(files).env("CHATOS_BIN", &chatos).envs(more.iter().copied());
+        node
+    };
+    let mut install = process::command("npm", &folder);
+    install.args(["ci", "--prefix", "all", "--no-audit", "--no-fund", "--loglevel=error"]);
+    let mut commands = vec![install];
+    for file in ["hooks", "gateway", "clients", "acp", "other", "five", "real"] {
+        commands.push(run(&[&format!("{file}.test.mjs")], &[]));
+    }
+    commands.push(run(&["kills.test.mjs"], &[("CHATOS_ACP_ROUNDS", "10")]));
+    for agent in AGENTS {
+        for moment in MOMENTS {
+            let row = format!("{agent} {moment}");
+            commands
+                .push(run(&["matrix.test.mjs"], &[("CHATOS_ACP_ROUNDS", "10"), ("CHATOS_ACP_ONLY", &row)]));
+        }
+    }
+    Ok(commands)
 }
 
 fn plain(
@@ -204,7 +243,7 @@ fn plain(
     needs: &'static [&'static str],
     commands: fn(&Context) -> Result<Vec<Command>>,
 ) -> Step {
-    Step { name, what, needs, commands, count: None, beside: false, finish: None }
+    Step { name, what, needs, commands, count: None, beside: false, finish: None, nightly: false }
 }
 
 /// A step that leaves room for another one.

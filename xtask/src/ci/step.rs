@@ -37,6 +37,8 @@ pub(crate) struct Step {
     pub(crate) beside: bool,
     /// Runs after all commands succeeded.
     pub(crate) finish: Option<fn(&Context) -> Result<()>>,
+    /// Takes hours: run by `cargo xtask nightly`, or where it is named, never by `ci` alone.
+    pub(crate) nightly: bool,
 }
 
 /// What the steps work on.
@@ -197,6 +199,7 @@ mod tests {
             count: Some(crate::ci::count::rust),
             beside: false,
             finish: None,
+            nightly: false,
         };
         for _ in 0..2 {
             let Outcome::Passed { count, notes, .. } = step.run(&cx).unwrap() else { panic!("it failed") };

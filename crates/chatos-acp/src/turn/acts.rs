@@ -408,7 +408,7 @@ impl Work<'_> {
             agent_id: &turn.agent_id,
             agent: &turn.agent,
             program: &program,
-            session: &session,
+            session: self.asked_as.as_deref().unwrap_or(&session),
             root: &turn.run.workdir,
             through_us: true,
         };

@@ -147,7 +147,7 @@ impl Work<'_> {
             agent_id: &turn.agent_id,
             agent: &turn.agent,
             program: &program,
-            session: &session,
+            session: self.asked_as.as_deref().unwrap_or(&session),
             root,
             through_us: false,
         };
@@ -239,6 +239,7 @@ impl Work<'_> {
             "decision": if allowed { "once" } else { "no" }, "asked": !decided.request_id.is_empty(),
         });
         turn.audit.audit("tool_approval", details);
+        self.declined |= !allowed && !decided.request_id.is_empty() && decided.refused.is_none();
         let scene = self.scene();
         if let Sequel::Act(act) = decided.sequel {
             let note = decided.remark.as_deref().and_then(persons_note);
@@ -312,6 +313,21 @@ async fn standing(inbox: &Inbox, id: &str) -> Result<Standing, Fault> {
         if by_host || prompts.is_used(&request).unwrap_or(true) { Standing::Over } else { Standing::Good }
     });
     Ok(looked.await.unwrap_or(Standing::Over))
+}
+
+/// Whether the agent may have heard a yes to this question. What is open, was refused, or was approved and never used has
+/// not reached it; where nobody can say, it may have.
+pub(super) async fn was_allowed(inbox: &Inbox, id: &str) -> Result<bool, Fault> {
+    let Ok(request) = RequestId::parse(id) else { return Ok(true) };
+    let prompts = inbox.opened().await?.prompts().clone();
+    prompts.ready().await;
+    let looked = tokio::task::spawn_blocking(move || match prompts.get(&request) {
+        Some(item) if item.state == ItemState::Pending => false,
+        Some(_) => prompts.is_used(&request).unwrap_or(true),
+        // A rule may have allowed it without a question.
+        None => true,
+    });
+    Ok(looked.await.unwrap_or(true))
 }
 
 /// The rules, then the person. Gives the answer, its approval used.

@@ -6,6 +6,7 @@ use chatos_wire::Severity;
 use serde_json::{Value, json};
 
 use super::Work;
+use super::ask::was_allowed;
 use super::texts::{name_of, not_run_error, unknown_error};
 use crate::calls::call_end;
 use crate::message::{Kind, ToolCall};
@@ -31,7 +32,11 @@ impl Work<'_> {
                 continue;
             }
             let name = name_of(&pending);
-            match recover::fate(&pending, &told) {
+            let allowed = match pending.step.as_ref().and_then(|step| step.request_id.clone()) {
+                Some(question) => was_allowed(&turn.inbox, &question).await?,
+                None => true,
+            };
+            match recover::fate(&pending, &told, allowed) {
                 Fate::Told(call) => self.close_call(pending, &call, None).await?,
                 Fate::NotRun => {
                     self.close_call(pending, &ToolCall::default(), Some(not_run_error())).await?;

@@ -67,6 +67,25 @@ pub(super) fn lost(agent: &str) -> Text {
     )
 }
 
+pub(super) fn waits(agent: &str, left: std::time::Duration) -> Text {
+    let seconds = left.as_secs() + 1;
+    Text::new(
+        format!(
+            "{agent} can load a session only in a later minute than it began it; it goes on in {seconds} s."
+        ),
+        format!("{agent} 只能在会话开始后的下一分钟载入该会话；{seconds} 秒后继续。"),
+    )
+}
+
+pub(super) fn first_again(agent: &str) -> Text {
+    Text::new(
+        format!(
+            "{agent} had not kept its session yet: it begins anew with your message, and is told what was run and what was not."
+        ),
+        format!("{agent} 尚未保存其会话：它将带着你的消息重新开始，并被告知哪些已执行、哪些未执行。"),
+    )
+}
+
 pub(super) fn begins_anew(agent: &str) -> Text {
     Text::new(
         format!(

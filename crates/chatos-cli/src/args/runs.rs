@@ -15,6 +15,9 @@ pub(crate) enum Runs {
         /// Only in this state, such as `interrupted`
         #[arg(long)]
         state: Option<String>,
+        /// The work of other programs: what they called and asked
+        #[arg(long, conflicts_with = "session")]
+        programs: bool,
         /// Maximum number of results
         #[arg(long, default_value_t = 30)]
         limit: u32,

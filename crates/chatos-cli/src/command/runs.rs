@@ -7,9 +7,9 @@ use std::time::Duration;
 use chatos_paths::Environment;
 use chatos_records::Reopened;
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::RunState;
 use chatos_wire::run::{RunPage, RunView, SpanView, TraceView, UsageList};
 use chatos_wire::session::SessionView;
+use chatos_wire::{RunKind, RunState, StepKind};
 use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,13 +51,14 @@ pub(crate) fn run(
     block_on(async {
         let lang = output.lang;
         match action {
-            Runs::List { session, state, limit } => {
+            Runs::List { session, state, programs, limit } => {
                 let session = match session {
                     Some(written) => Some(Names::new(&api, lang).chat(&written).await?),
                     None => None,
                 };
                 let mut path = format!("/api/v1/runs?limit={limit}");
-                for (name, value) in [("sessionId", session), ("state", state)] {
+                let kind = programs.then(|| RunKind::Client.to_string());
+                for (name, value) in [("sessionId", session), ("state", state), ("kind", kind)] {
                     if let Some(value) = value {
                         path.push_str(&format!("&{name}={}", encode(&value)));
                     }
@@ -249,15 +250,21 @@ fn show(output: &Output, run: &RunView) {
     for step in run.steps.iter().flatten() {
         let elapsed = step.elapsed_ms.map(|ms| format!(" {ms} ms")).unwrap_or_default();
         let status = visible(step.status.as_deref().unwrap_or_default());
+        // What a question was about.
+        let said = step.input.as_ref().filter(|_| step.kind == StepKind::Prompt);
+        let said = said.and_then(|input| input["text"].as_str());
         output.line(&format!(
             "{} {} {} {}{elapsed}",
             pad(&step.seq.to_string(), 5),
             pad(step.kind.as_str(), 10),
             pad(&format!("{} {status}", step.state), 18),
-            visible(step.tool.as_deref().unwrap_or_default()),
+            visible(step.tool.as_deref().or(said).unwrap_or_default()),
         ));
     }
-    output.line(&output.paint(Paint::Dim, &format!("trace {}", run.trace_id)));
+    // The calls of another program have a trace each.
+    if !run.trace_id.is_empty() {
+        output.line(&output.paint(Paint::Dim, &format!("trace {}", run.trace_id)));
+    }
 }
 
 pub(crate) fn trace(

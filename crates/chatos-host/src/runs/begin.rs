@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, Turn};
 use chatos_apps::AppCaller;
-use chatos_model::{Provider, Source, Window, effort_of, prices_of, protocol_for, replay_of};
+use chatos_model::{Effort, Provider, Source, Window, effort_of, prices_of, protocol_for, replay_of};
 use chatos_policy::Role;
 use chatos_servers::{Room, ToolSearch, USUAL_MOST};
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
@@ -53,6 +53,14 @@ pub(super) fn check(
         } else {
             Ok((agent.id, String::new()))
         };
+    }
+    if let Some(word) = order.effort.as_deref().filter(|word| Effort::parse(word).is_none()) {
+        let words = Effort::ALL.map(Effort::as_str).join(", ");
+        return Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::new(format!("/effort: there is no `{word}`"), format!("/effort：没有 `{word}`")),
+        )
+        .hint(Text::new(format!("use one of {words}"), format!("可用：{words}"))));
     }
     let given = [&order.answer_by, &order.model_id].into_iter().flatten().find(|id| !id.is_empty());
     let given = given.map(String::as_str);
@@ -225,11 +233,16 @@ impl RunDesk {
         };
         let provider: Option<Arc<dyn Provider>> =
             if launch.is_some() { None } else { Some(host.models().open(&record)?) };
-        let model = facts(host, &record);
+        let mut model = facts(host, &record);
         let workdir = place.dir;
         let (people, lang) = (host.lang(), host.agents().language(&agent));
         let steps = store.steps(&run.id)?;
         let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
+        // Chosen for this message; a model that does not think is not told to.
+        if let Some(word) = options["effort"].as_str().filter(|_| record.supports_reasoning) {
+            let wanted = ModelRecord { reasoning_effort: word.to_owned(), ..record.clone() };
+            model.effort = effort_of(&wanted).or(model.effort);
+        }
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let trace = Trace {
             trace_id: text(&run.trace_id),

@@ -398,6 +398,7 @@ impl RunDesk {
                 "answerId": answer_id, "app": app, "through": through,
                 // An app decides nothing about texts of a project.
                 "instructions": order.instructions.filter(|_| sender.by_app.is_none()),
+                "effort": order.effort,
             })
             .to_string(),
             created_at: now,

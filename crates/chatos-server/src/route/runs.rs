@@ -2,6 +2,8 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use chatos_records::{ToolLogFilter, client_run, client_steps, is_client_run};
+use chatos_wire::RunKind;
 use chatos_wire::run::{
     BranchOrder, Corrected, Correction, ExportQuery, RunPage, RunQuery, RunView, TraceView, UsageList,
     UsageQuery,
@@ -15,6 +17,9 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::table::Routes;
+
+/// Records of the tool log that are read for one program's work: each call has two.
+const CLIENT_RECORDS: usize = 400;
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/runs", "Runs, newest first", list);
@@ -30,10 +35,28 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, Query(query): Query<RunQuery>) -> Result<RunPage, ApiError> {
+    if query.kind.as_deref() == Some(RunKind::Client.as_str()) {
+        let most = query.limit.unwrap_or(50).clamp(1, 200) as usize;
+        let sessions =
+            super::tasks::blocking(&app, |host| chatos_inbox::clients::sessions(host.store())).await?;
+        // An editor's work is in the runs of its chats.
+        let runs = sessions.into_iter().filter(|session| session.kind != "acp_editor").map(client_run);
+        let wanted = |run: &RunView| query.state.as_ref().is_none_or(|state| state == run.state.as_str());
+        return Ok(RunPage { items: runs.filter(wanted).take(most).collect(), next_cursor: None });
+    }
     Ok(app.host().records().list(query).await?)
 }
 
 async fn show(app: App, _: Caller, Path(id): Path<String>) -> Result<RunView, ApiError> {
+    if is_client_run(&id) {
+        return super::tasks::blocking_arc(&app, move |host| {
+            let (session, questions) = chatos_inbox::clients::session(host.store(), &id)?;
+            let filter = ToolLogFilter { session_id: id, limit: CLIENT_RECORDS, ..ToolLogFilter::default() };
+            let steps = client_steps(&host.tools().log(&filter)?.items, questions);
+            Ok(RunView { steps: Some(steps), children: Some(Vec::new()), ..client_run(session) })
+        })
+        .await;
+    }
     Ok(app.host().records().show(&id, false).await?)
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { StepView } from '../../protocol/wire';
+import type { RunView, StepView } from '../../protocol/wire';
 import { glanceOf } from './glance';
+import { taskOf } from './look';
 
 const step = (more: object) => ({ seq: 1, kind: 'model', state: 'done', attempt: 1, ...more }) as StepView;
 
@@ -14,4 +15,11 @@ test('a step says what it was about: words, tools asked for, the file', () => {
 test('what cannot be read says nothing', () => {
   for (const bad of [null, 'text', [], { text: 5, calls: 'x' }, { calls: [null, {}, 3] }]) expect(glanceOf(step({ input: bad, output: bad }))).toEqual({ code: '', said: '' });
   expect(glanceOf(step({ output: { text: 'x'.repeat(1_000_000) } })).said).toHaveLength(200);
+});
+
+test('the work of another program has the name people know', () => {
+  const task = (text: string, kind = 'client') => taskOf({ kind, task: text } as RunView);
+  expect(task('codex-mcp-client 2 · billing')).toBe('codex 2 · billing');
+  expect(task('goose')).toBe('goose');
+  expect(task('codex-mcp-client', 'chat')).toBe('codex-mcp-client');
 });

@@ -2,6 +2,7 @@
 
 import type { IconName } from '../../components/Icon.svelte';
 import type { RunView } from '../../protocol/wire';
+import { programName } from '../../state/prompts/item';
 
 export type Tone = 'neutral' | 'accent' | 'success' | 'warning' | 'danger';
 
@@ -49,4 +50,12 @@ export function durationOf(run: RunView): number | null {
   if (!run.startedAt) return null;
   const end = run.finishedAt ? Date.parse(run.finishedAt) : Date.now();
   return run.finishedAt || run.state === 'running' ? end - Date.parse(run.startedAt) : null;
+}
+
+/** What a run was about. Of another program's work: the program as people call it, and its project. */
+export function taskOf(run: RunView): string {
+  if (run.kind !== 'client') return run.task;
+  const [name = '', ...project] = run.task.split(' · ');
+  const [, said = name, number = '1'] = /^(.*?)(?: (\d+))?$/u.exec(name) ?? [];
+  return [programName({ name: said, number: Number(number) }), ...project].join(' · ');
 }

@@ -2,10 +2,11 @@
 
 import type { AdminDictionary } from '../../../i18n/admin';
 import type { ClientSession } from '../../../protocol/admin';
+import { programName } from '../../../state/prompts/item';
 
-/** The name it gives itself, with a number where another one in the same folder has that name, too. */
-export function nameOf({ name, number }: Pick<ClientSession, 'name' | 'number'>): string {
-  return number > 1 ? `${name} ${number}` : name;
+/** The name people know it by, with a number where another one in the same folder has that name, too. */
+export function nameOf(session: Pick<ClientSession, 'name' | 'number'>): string {
+  return programName(session);
 }
 
 /** Whether it is there. A hook has a process only while it asks. */

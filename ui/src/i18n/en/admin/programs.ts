@@ -37,6 +37,7 @@ export const programs = {
   statuses: { ok: 'Answered', canceled: 'Declined', timeout: 'Time was up', error: 'Closed' } as Record<string, string>,
   gone: 'Nobody waited any more',
   calls: 'Its last calls',
+  work: 'Everything it did',
   noCalls: 'It has called nothing yet.',
   failed: 'Failed',
   done: 'Done',

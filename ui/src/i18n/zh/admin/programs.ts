@@ -39,6 +39,7 @@ export const programs: typeof en = {
   statuses: { ok: '已回答', canceled: '已拒绝', timeout: '已超时', error: '已关闭' },
   gone: '已无人等待',
   calls: '最近的调用',
+  work: '全部操作',
   noCalls: '还没有调用过工具。',
   failed: '失败',
   done: '完成',
