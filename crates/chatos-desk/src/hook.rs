@@ -142,7 +142,9 @@ async fn decided(
         }
         _ if !question.agrees(&verdict.response) => {
             let remark = verdict.response.get("remark").and_then(serde_json::Value::as_str);
-            Ok(Answer::Deny(declined(remark, lang)))
+            let told = declined(remark, lang);
+            let stop = verdict.response.get("stop") == Some(&serde_json::Value::Bool(true));
+            Ok(if stop { Answer::Stop(told) } else { Answer::Deny(told) })
         }
         _ => {
             // As the world is now: a file that changed meanwhile is another question.

@@ -196,7 +196,7 @@ impl Questions {
 
 impl Questions {
     /// Every open question with these words in it, oldest first.
-    fn open_items(&self, q: Option<&str>) -> Result<Vec<Item>, Fault> {
+    pub(crate) fn open_items(&self, q: Option<&str>) -> Result<Vec<Item>, Fault> {
         let ready = self.prompts().ready_within(std::time::Duration::from_secs(30));
         ready.map_err(|error| query_fault(&error.into()))?;
         let mut items = Vec::new();

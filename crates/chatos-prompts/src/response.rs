@@ -274,7 +274,7 @@ fn tasks(map: &Object, problems: &mut Vec<Problem>) -> Vec<Value> {
     tasks.iter().map(task_confirm::Task::to_json).collect()
 }
 
-// The keys allowed with every status: remark; and declined, message, code when it is not ok.
+// The keys allowed with every status: remark; and stop, declined, message, code when it is not ok.
 fn extras(
     map: &Object,
     who: &Answerer,
@@ -302,6 +302,10 @@ fn extras(
             full.insert("edited".into(), edited.clone());
         }
         return;
+    }
+    // "Reject and stop": it is part of the answer, hence as durable (inbox §1.4); whether it may, the inbox has looked at.
+    if matches!(who, Answerer::Person(_)) && map.get("stop") == Some(&Value::Bool(true)) {
+        full.insert("stop".into(), true.into());
     }
     if let Some(Value::Bool(declined)) = map.get("declined") {
         full.insert("declined".into(), (*declined).into());

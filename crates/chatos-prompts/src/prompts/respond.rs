@@ -10,7 +10,7 @@ use super::mirror::chain;
 use super::pump::{NOWHERE, Told};
 use super::state::{Located, RecordParts};
 use super::view::Item;
-use super::{Inner, NotReady, Prompts, Role, is_full};
+use super::{Event, Inner, NotReady, Prompts, Role, is_full};
 use crate::approval::Approval;
 use crate::clock::format_ms;
 use crate::effect::Effect;
@@ -221,6 +221,9 @@ impl Prompts {
         }
         let prompt = record.entry.get("prompt").and_then(Value::as_object).ok_or(UseError::Changed)?;
         if shown::digest(prompt, Some(&effect.material)) != record.shown {
+            if let Some(item) = self.inner.item(id) {
+                self.inner.send(Event::Superseded(Box::new(item)));
+            }
             return Err(UseError::Changed);
         }
         let now = self.inner.clock.now_ms();

@@ -252,16 +252,25 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         (true, Lang::En) => format!("Numbers or values, separated by commas, {least} to {most}"),
         (true, Lang::Zh) => format!("编号或值，用逗号分隔，{least} 到 {most} 项"),
     };
-    let leave = word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开");
+    let stops = may_stop(item) && prompt["allowCancel"] != Value::Bool(false);
+    let leave = match stops {
+        true => word(
+            output,
+            "r = note, c = cancel, x = reject and stop, q = leave",
+            "r = 备注，c = 取消，x = 拒绝并停止，q = 离开",
+        ),
+        false => word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开"),
+    };
     let mut remark = remark.map(str::to_owned);
     let shown =
         if default.is_empty() { String::new() } else { format!(" [{}]", show::exact(&default.join(", "))) };
     loop {
         let Some(text) = input::line(&format!("{how}{shown} ({leave}): "))? else { return Ok(Reply::Leave) };
         let text = text.trim();
-        // A value may be called c or q; then its number chooses it.
+        // A value may be called c, x or q; then its number chooses it.
         match text {
             "q" => return Ok(Reply::Leave),
+            "x" if stops => return Ok(stopped(remark.as_deref())),
             "c" | "d" if item["prompt"]["allowCancel"] != Value::Bool(false) => {
                 let declined = text == "d" && item["canDecline"] == Value::Bool(true);
                 return Ok(canceled(declined, remark.as_deref()));
@@ -353,17 +362,28 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
     let mut seen = page(output, &lines, 0)?;
     loop {
         let all = seen >= lines.len();
+        let stop =
+            if may_stop(item) { word(output, "x = reject and stop, ", "x = 拒绝并停止，") } else { "" };
         let question = match (all, output.lang) {
-            (true, Lang::En) => "y or a = approve, n or c = refuse, r = note, s = show again, q = leave: ",
-            (true, Lang::Zh) => "y 或 a = 批准，n 或 c = 拒绝，r = 备注，s = 再看一次，q = 离开：",
+            (true, Lang::En) => {
+                format!("y or a = approve, n or c = reject, {stop}r = note, s = show again, q = leave: ")
+            }
+            (true, Lang::Zh) => {
+                format!("y 或 a = 同意，n 或 c = 拒绝，{stop}r = 备注，s = 再看一次，q = 离开：")
+            }
             // security T24: approving needs the whole of it on the screen first.
-            (false, Lang::En) => "s = show the rest (needed to approve), n or c = refuse, q = leave: ",
-            (false, Lang::Zh) => "s = 显示剩余内容（批准前必须看完），n 或 c = 拒绝，q = 离开：",
+            (false, Lang::En) => {
+                format!("s = show the rest (needed to approve), n or c = reject, {stop}q = leave: ")
+            }
+            (false, Lang::Zh) => {
+                format!("s = 显示剩余内容（同意前必须看完），n 或 c = 拒绝，{stop}q = 离开：")
+            }
         };
-        let Some(text) = input::line(question)? else { return Ok(Reply::Leave) };
+        let Some(text) = input::line(&question)? else { return Ok(Reply::Leave) };
         match text.trim() {
             "a" | "y" | "yes" if all => return approve(output, item, remark),
             "c" | "n" | "no" => return Ok(canceled(false, remark)),
+            "x" if may_stop(item) => return Ok(stopped(remark)),
             "r" if all => {
                 let question = word(output, "Remark: ", "备注：");
                 if let Some(text) = input::line(question)? {
@@ -475,6 +495,22 @@ pub(super) fn canceled(declined: bool, remark: Option<&str>) -> Reply {
         payload.insert("remark".to_owned(), remark.into());
     }
     Reply::Response(Value::Object(payload))
+}
+
+/// Whether who asks can be ended with the answer.
+pub(super) fn may_stop(item: &Value) -> bool {
+    item["card"]["stops"] == Value::Bool(true)
+}
+
+/// Rejected, and the run that asks ends.
+fn stopped(remark: Option<&str>) -> Reply {
+    match canceled(false, remark) {
+        Reply::Response(mut response) => {
+            response["stop"] = true.into();
+            Reply::Response(response)
+        }
+        Reply::Leave => Reply::Leave,
+    }
 }
 
 pub(super) fn word<'a>(output: &Output, en: &'a str, zh: &'a str) -> &'a str {
