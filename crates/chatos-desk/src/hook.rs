@@ -153,7 +153,7 @@ async fn decided(
                 Ok(_) => Ok(Answer::Allow),
                 Err(chatos_layer::QueueError::ShownMismatch) => deny(
                     "the files changed after the person had approved; nothing was done, try again",
-                    "用户批准后文件又发生了变化；未执行任何操作，请重试",
+                    "用户同意后文件又发生了变化；未执行任何操作，请重试",
                 ),
                 Err(error) => Err(Text::same(error.to_string())),
             }

@@ -138,7 +138,7 @@ impl Questions {
                     ErrorCode::InvalidArgument,
                     Text::fixed(
                         "these are of several kinds; approve one kind at a time",
-                        "这些问题类型不同，请一次只批准一种",
+                        "这些问题类型不同，请一次只同意一种",
                     ),
                 )
                 .code("mixed_kinds")

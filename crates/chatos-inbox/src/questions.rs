@@ -349,7 +349,7 @@ impl Questions {
         }
         Err(Fault::new(
             ErrorCode::InvalidArgument,
-            Text::fixed("this question cannot be changed before it is approved", "该问题不能修改后再批准"),
+            Text::fixed("this question cannot be changed before it is approved", "该问题不能修改后再同意"),
         )
         .code("not_editable")
         .hint(Text::fixed("reject it with a note instead", "请改为拒绝并附上备注")))

@@ -65,7 +65,7 @@ impl Matter {
             let left = text.left();
             message = Text::new(
                 format!("{}\nThe diff is cut: {left} more lines have to be shown first.", message.en),
-                format!("{}\n差异已截断：批准前还需显示其余 {left} 行。", message.zh),
+                format!("{}\n差异已截断：同意前还需显示其余 {left} 行。", message.zh),
             );
         }
         let mut what = Object::new();
@@ -316,7 +316,7 @@ fn unsettled() -> ToolError {
         Reason::Conflict { kind: ConflictKind::ChangedOnDisk, expected: None, found: None, path: None },
         Text::fixed(
             "what would happen changed each time the person had approved it; nothing was done",
-            "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+            "每次用户同意后，将要执行的内容都又发生了变化；未执行任何操作",
         ),
     )
     .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用"))

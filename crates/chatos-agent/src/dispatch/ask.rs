@@ -99,7 +99,7 @@ impl Call<'_> {
             ConflictKind::ShownMismatch,
             Text::fixed(
                 "what would happen changed each time the person had approved it; nothing was done",
-                "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+                "每次用户同意后，将要执行的内容都又发生了变化；未执行任何操作",
             ),
         ))
     }

@@ -322,8 +322,8 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
 }
 
 /// Values and labels of options that say yes and no, the narrowest yes first: `y` never says more than `once`.
-const YES: [&str; 11] =
-    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "批准", "允许"];
+const YES: [&str; 12] =
+    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "同意", "批准", "允许"];
 const NO: [&str; 10] = ["no", "deny", "decline", "reject", "refuse", "not_now", "stop", "否", "拒绝", "不"];
 
 /// The option that a word means: its number, its value, `y` or `n`, or a beginning only it has.
@@ -390,7 +390,7 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
                     let question = word(
                         output,
                         "a = approve with it, c = refuse with it: ",
-                        "a = 附备注批准，c = 附备注拒绝：",
+                        "a = 附备注同意，c = 附备注拒绝：",
                     );
                     match input::line(question)?.as_deref().map(str::trim) {
                         Some("a" | "y" | "yes") => return approve(output, item, Some(&text)),
@@ -413,7 +413,7 @@ fn approve(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resu
         let question = word(
             output,
             "The content of some files cannot be shown. Approve without seeing it? [yes = approve] ",
-            "部分文件的内容无法显示。不查看内容就批准？[输入 yes 批准] ",
+            "部分文件的内容无法显示。不查看内容就同意？[输入 yes 同意] ",
         );
         if input::line(question)?.as_deref().map(str::trim) != Some("yes") {
             return Ok(Reply::Leave);
