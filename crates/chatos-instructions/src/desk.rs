@@ -60,7 +60,7 @@ pub struct Notice {
 pub enum Plan {
     /// A person has to be asked; `show` is the same question with the text in it.
     Ask {
-        /// The folder of the project.
+        /// The folder of the project, by which a word given elsewhere finds this question.
         root: PathBuf,
         /// The question as it is asked first, without the text.
         ask: Value,

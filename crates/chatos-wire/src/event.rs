@@ -270,10 +270,10 @@ pub struct ChangedName {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleUsed {
-    /// The rule.
+    /// Which rule it was, as `rule_changed` and the list of rules name it.
     pub id: String,
     pub name: String,
-    /// `allow` or `deny`.
+    /// What it said for the person: `allow` or `deny`.
     pub decision: String,
     pub tool: Option<String>,
     pub run_id: Option<String>,

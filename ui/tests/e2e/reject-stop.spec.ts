@@ -1,23 +1,28 @@
 // Reject and stop, with the note: the run that asked ends, its model is not asked again, and the history says so. With
 // CHATOS_PICTURES the open menu as a picture, in both languages and themes, wide and narrow.
 
-import { describe, expect } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
 import { test } from './fixtures';
 import type { Host } from './host';
+import { lastOf, ModelServer } from './model-server';
 import { keep } from './pictures';
 import { openPrompt } from './questions';
 
-/** Lets the demo change a file, which it asks about; gives the run and the question. */
+/** An agent that wants to write a file, which it asks about; gives the run and the question. */
 async function asked(host: Host): Promise<{ run: string; id: string }> {
+  const models = await ModelServer.start('');
+  onTestFinished(() => models.stop());
+  models.decide = (body) => (lastOf(body).role === 'tool' ? { text: 'Going on.' } : { call: { tool: 'write_file', args: { path: 'a.txt', contents: 'one\n' } } });
   await host.api('PUT', 'settings/confirmFileChanges', { value: true });
-  const { id: chat } = await host.api<{ id: string }>('POST', 'sessions', { title: 'Writing' });
-  const { runId: run } = await host.api<{ runId: string }>('POST', `sessions/${chat}/send`, { text: 'show me a diff' });
-  for (;;) {
-    const { items } = await host.api<{ items: { requestId: string; runId: string | null }[] }>('GET', 'prompts?view=needs_you');
-    const item = items.find(({ runId }) => runId === run);
-    if (item) return { run, id: item.requestId };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  const model = await host.api<{ id: string }>('POST', 'models', { name: 'Writer', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
+  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Writer', mode: 'flow', landConfigId: 'lc_developer', modelId: model.id });
+  const { id: chat } = await host.api<{ id: string }>('POST', 'sessions', { title: 'Writing', modelId: model.id, agentId: agent.id });
+  const { runId: run } = await host.api<{ runId: string }>('POST', `sessions/${chat}/send`, { text: 'Write it' });
+  const open = () => host.api<{ items: { requestId: string; runId: string | null }[] }>('GET', 'prompts?view=needs_you');
+  await expect.poll(async () => (await open()).items.length, { timeout: 60_000 }).toBe(1);
+  return { run, id: (await open()).items[0]?.requestId ?? '' };
 }
 
 describe.each([
@@ -38,6 +43,7 @@ describe.each([
     await item.click();
     const state = async () => (await host.api<{ state: string }>('GET', `runs/${run}`)).state;
     await expect.poll(state, { timeout: 30_000 }).toBe('aborted');
+    expect(existsSync(join(host.home, 'a.txt'))).toBe(false);
     const { answer } = await host.api<{ answer: { response: Record<string, unknown> } }>('GET', `prompts/${id}`);
     expect(answer.response).toMatchObject({ status: 'canceled', stop: true, remark: 'not this file' });
     await openPrompt(page, id);

@@ -195,12 +195,12 @@ impl Host {
                 let whole: Value = serde_json::from_str(&frame.text).unwrap_or_default();
                 let run = whole["data"]["runId"].as_str().or_else(|| whole["data"]["item"]["runId"].as_str());
                 let Some(run) = run.map(str::to_owned) else { continue };
-                let host = Arc::clone(&host);
-                tokio::spawn(async move {
-                    if let Err(fault) = host.runs().answered(&run).await {
+                let asked = Arc::clone(&host);
+                host.life().spawn(Box::pin(async move {
+                    if let Err(fault) = asked.runs().answered(&run).await {
                         tracing::debug!(%fault, run, "an answered run does not go on by itself");
                     }
-                });
+                }));
             }
         }));
     }
