@@ -93,7 +93,6 @@ pub enum Event {
     Requested(Box<Item>),
     Answered(Box<Item>),
     Expired(Box<Item>),
-    /// It was approved, and what would happen is another thing by now.
     Superseded(Box<Item>),
     /// Another program wrote a response to a served prompt: for the hub and the audit log.
     Forged {

@@ -303,12 +303,11 @@ fn extras(
         }
         return;
     }
-    // "Reject and stop": it is part of the answer, hence as durable (inbox §1.4); whether it may, the inbox has looked at.
-    if matches!(who, Answerer::Person(_)) && map.get("stop") == Some(&Value::Bool(true)) {
-        full.insert("stop".into(), true.into());
-    }
-    if let Some(Value::Bool(declined)) = map.get("declined") {
-        full.insert("declined".into(), (*declined).into());
+    // `stop`: the run that asked ends with it (inbox §1.4); whether it may, the inbox has looked at.
+    for key in ["declined", "stop"] {
+        if let Some(Value::Bool(said)) = map.get(key) {
+            full.insert(key.into(), (*said).into());
+        }
     }
     for key in ["message", "code"] {
         if let Some(Value::String(text)) = map.get(key)

@@ -221,9 +221,8 @@ impl Prompts {
         }
         let prompt = record.entry.get("prompt").and_then(Value::as_object).ok_or(UseError::Changed)?;
         if shown::digest(prompt, Some(&effect.material)) != record.shown {
-            if let Some(item) = self.inner.item(id) {
-                self.inner.send(Event::Superseded(Box::new(item)));
-            }
+            let told = self.inner.item(id).map(|item| Event::Superseded(Box::new(item)));
+            told.into_iter().for_each(|event| self.inner.send(event));
             return Err(UseError::Changed);
         }
         let now = self.inner.clock.now_ms();
@@ -411,8 +410,7 @@ impl Inner {
         let line = bounded_line(&line)?;
         let written = {
             let mut turn = self.log.lock();
-            // Check and append in one turn; other programs do not take turns, so the file has the last
-            // word below.
+            // Check and append in one turn; other programs do not take turns, so the file has the last word below.
             self.pump();
             self.open_foreign(answer.id)?;
             let written = turn.append(&line).map_err(RespondError::Append)?;
