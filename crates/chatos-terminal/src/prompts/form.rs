@@ -253,13 +253,14 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         (true, Lang::Zh) => format!("编号或值，用逗号分隔，{least} 到 {most} 项"),
     };
     let stops = may_stop(item) && prompt["allowCancel"] != Value::Bool(false);
-    let leave = match stops {
-        true => word(
+    let leave = if stops {
+        word(
             output,
             "r = note, c = cancel, x = reject and stop, q = leave",
             "r = 备注，c = 取消，x = 拒绝并停止，q = 离开",
-        ),
-        false => word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开"),
+        )
+    } else {
+        word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开")
     };
     let mut remark = remark.map(str::to_owned);
     let shown =
