@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { chatos, home, run } from '../mcp-peers/support.mjs';
+import { publish } from 'ntfy';
+
+import { chatos, eventually, home, run, serve } from '../mcp-peers/support.mjs';
 import { install, python } from '../mcp-servers/python.mjs';
 
 /** Keeps what is posted. */
@@ -39,4 +41,85 @@ test('a notice has the form that apprise gives one', { timeout: 120_000, skip: m
   assert.deepEqual([ours.method, ours.path], [foreign.method, foreign.path]);
   assert.equal(ours.body.topic, foreign.body.topic);
   for (const member of Object.keys(ours.body)) assert.equal(typeof ours.body[member], typeof foreign.body[member], member);
+});
+
+/** A server of the shape of ntfy: takes messages as JSON and as text, and gives a topic as a stream of lines. */
+async function ntfyServer(t) {
+  const topics = new Map();
+  const streams = new Set();
+  const keep = (topic, message) => {
+    const line = `${JSON.stringify({ id: String(topics.size), event: 'message', topic, time: Math.floor(Date.now() / 1000), ...message })}\n`;
+    topics.set(topic, [...(topics.get(topic) ?? []), line]);
+    for (const stream of streams) if (stream.topic === topic) stream.response.write(line);
+  };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://x');
+    if (request.method === 'GET' && pathname.endsWith('/json')) {
+      const topic = pathname.split('/')[1];
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.write(`${JSON.stringify({ event: 'open', topic })}\n${(topics.get(topic) ?? []).join('')}`);
+      const stream = { topic, response };
+      streams.add(stream);
+      response.on('close', () => streams.delete(stream));
+      return;
+    }
+    let body = '';
+    request.on('data', (part) => (body += part));
+    request.on('end', () => {
+      if (pathname === '/') keep(JSON.parse(body).topic, JSON.parse(body));
+      else keep(pathname.slice(1), { message: body });
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"x","event":"message"}');
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const { response } of streams) response.end();
+    server.close();
+  });
+  return { at: `127.0.0.1:${server.address().port}`, of: (topic) => (topics.get(topic) ?? []).map((line) => JSON.parse(line)) };
+}
+
+test('a button that a client of another maker presses answers once', { timeout: 120_000 }, async (t) => {
+  const place = home(t);
+  const server = await ntfyServer(t);
+  const host = await serve(t, place);
+  await host.api('POST', 'channels', {
+    type: 'ntfy', name: 'phone', url: `http://${server.at}/my-topic`, onMyNetwork: true, privacy: 'title', delay: 0, answer: 'reject',
+  });
+  const { requestId } = await host.api('POST', 'prompts', { prompt: { kind: 'choice', title: 'Blue or green?', options: [{ value: 'a' }, { value: 'b' }] } });
+  const told = await eventually('the question is told', () => server.of('my-topic')[0]);
+  assert.deepEqual(told.actions.map(({ action, label }) => [action, label]), [['http', 'Reject'], ['http', 'Snooze 15 min']]);
+  const [reject] = told.actions;
+  const press = (message) => publish({ server: new URL(reject.url).origin, topic: new URL(reject.url).pathname.slice(1), message });
+  await press('0'.repeat(64));
+  await press(reject.body);
+  await press(reject.body);
+  const closed = await eventually('it is rejected', async () => {
+    const item = await host.api('GET', `prompts/${requestId}`);
+    return item.state === 'closed' ? item : undefined;
+  });
+  assert.deepEqual([closed.answer.by, closed.answer.status], ['person:link:ntfy', 'canceled']);
+});
+
+test('a Discord message has the member that apprise gives one', { timeout: 120_000, skip: missing }, async (t) => {
+  const place = home(t);
+  const { got, at } = await recorder(t);
+  // What apprise would send to Discord, sent here: its own request, with the address of this machine.
+  const script = `
+import apprise, requests
+real = requests.post
+requests.post = lambda url, *args, **more: real('http://${at}/theirs', *args, **more)
+a = apprise.Apprise(); a.add('discord://123456789012345678/abcdefghijklmnopqrstuvwxyz')
+assert a.notify(title='T', body='B')
+`;
+  const theirs = await run(python, ['-c', script], { env: { PATH: process.env.PATH, HOME: place.home } });
+  assert.equal(theirs.status, 0, theirs.stderr + theirs.stdout);
+  const added = await chatos(place, ['reach', 'add', 'discord', `http://${at}/ours`, '--name', 'team', '--on-my-network']);
+  assert.equal(added.status, 0, added.stderr);
+  const sent = await chatos(place, ['reach', 'test', 'team']);
+  assert.equal(sent.status, 0, sent.stderr);
+  const [foreign, ours] = ['/theirs', '/ours'].map((wanted) => got.find(({ path }) => path === wanted));
+  assert.deepEqual([ours.method, typeof ours.body.content], [foreign.method, typeof foreign.body.content]);
+  assert.ok(ours.body.content.length <= 2000, 'longer ones are refused there');
+  assert.deepEqual(ours.body.allowed_mentions, { parse: [] }, 'nobody is called by a text');
 });

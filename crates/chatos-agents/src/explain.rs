@@ -205,7 +205,7 @@ fn switch_off(server: &mut ServerExplanation, known: &KnownTools, lang: Lang) {
         tool.ask = false;
         tool.code = Some(code.to_owned());
         tool.message = Some(why.get(lang).to_owned());
-        tool.rule = Text::fixed("the approval of tools", "工具的批准").get(lang).to_owned();
+        tool.rule = Text::fixed("the approval of tools", "工具的同意").get(lang).to_owned();
     }
 }
 

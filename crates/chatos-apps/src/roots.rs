@@ -9,7 +9,7 @@ use chatos_manifest::{PluginId, visible};
 use chatos_plugins::UiApps;
 use chatos_prompts::{Effect, Object, Owner, effect};
 use chatos_store::{AgentRecord, AppRootMode, AppRootRow, SessionRow, iso_from_ms, now_ms};
-use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace};
+use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace, in_both};
 use chatos_wire::app::AppRootView;
 use chatos_wire::event::{AppRootDecided, HostEvent};
 use serde_json::{Map, Value, json};
@@ -173,10 +173,11 @@ impl Apps {
             decided_by: String::new(),
         };
         self.put_root(row.clone()).await?;
+        let app = self.app_name(plugin_id, app_id);
         let question = Question {
             id: Some(request.clone()),
             kept: true,
-            prompt: question(&self.app_name(plugin_id, app_id), root, self.lang()),
+            prompt: in_both(self.lang(), |lang| question(&app, root, lang)),
             owner: Owner::host_server(OWNER),
             source: format!("{plugin_id}:{app_id}"),
             trace: Trace::default(),

@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 use chatos_testkit::{Answer, RunningHost, Sandbox, eventually, skip};
 use serde_json::{Value, json};
 
+#[path = "support/socket.rs"]
+#[expect(dead_code, reason = "these tests use a part of it")]
+mod socket;
+
 /// A host with a project whose commands and changes are asked about.
 struct Place {
     sandbox: Sandbox,
@@ -107,6 +111,7 @@ fn a_rule_made_with_an_answer_lets_the_same_command_through_and_no_other() {
         skip!("nothing here confines commands");
     }
     let host = place.serve();
+    let mut events = socket::open(&host, "");
     let first = place.run(&host, "touch src/a");
     let asked = question(&host);
     assert_eq!(asked["card"]["verb"], "run_command", "{asked}");
@@ -127,6 +132,9 @@ fn a_rule_made_with_an_answer_lets_the_same_command_through_and_no_other() {
         assert_eq!(result["data"]["command"], same, "{result}");
     }
     assert_eq!(rules(&host)[0]["uses"], 2);
+    assert_eq!(events.event_of("rule_changed")["data"]["id"], rule.as_str());
+    let told = events.event_of("rule_used");
+    assert_eq!((&told["data"]["id"], &told["data"]["decision"]), (&json!(rule), &json!("allow")), "{told}");
     let used = place.audit("rule_used");
     assert_eq!(used.len(), 2, "{used:?}");
     assert!(used[0].to_string().contains(&format!("rule:{rule}")), "{used:?}");

@@ -56,7 +56,7 @@ fn a_change_is_approved_or_refused_in_the_terminal_without_a_host() {
     assert_eq!(last(&sandbox)["answer"]["by"], "person:cli");
 
     let mut no = Terminal::start(&sandbox, &write("path=no.txt", "zh"));
-    no.expect("创建 no.txt？").expect("a = 批准").enter("r").expect("备注").enter("今天不行");
+    no.expect("创建 no.txt？").expect("a = 同意").enter("r").expect("备注").enter("今天不行");
     no.expect("c = 附备注拒绝").enter("c").expect("已回答").expect("–");
     assert_eq!(no.end().0, Some(1), "canceled");
     assert!(!exists(&sandbox, "no.txt"));

@@ -142,7 +142,9 @@ async fn decided(
         }
         _ if !question.agrees(&verdict.response) => {
             let remark = verdict.response.get("remark").and_then(serde_json::Value::as_str);
-            Ok(Answer::Deny(declined(remark, lang)))
+            let told = declined(remark, lang);
+            let stop = verdict.response.get("stop") == Some(&serde_json::Value::Bool(true));
+            Ok(if stop { Answer::Stop(told) } else { Answer::Deny(told) })
         }
         _ => {
             // As the world is now: a file that changed meanwhile is another question.
@@ -151,7 +153,7 @@ async fn decided(
                 Ok(_) => Ok(Answer::Allow),
                 Err(chatos_layer::QueueError::ShownMismatch) => deny(
                     "the files changed after the person had approved; nothing was done, try again",
-                    "用户批准后文件又发生了变化；未执行任何操作，请重试",
+                    "用户同意后文件又发生了变化；未执行任何操作，请重试",
                 ),
                 Err(error) => Err(Text::same(error.to_string())),
             }

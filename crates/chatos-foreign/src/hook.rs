@@ -112,6 +112,8 @@ pub enum Answer {
     Allow,
     /// No, with what the model is told.
     Deny(String),
+    /// No, and the program is to stop. What has no word for that is told no.
+    Stop(String),
     /// The program asks itself; where it cannot, this is a no.
     Own(String),
     /// Nothing is said: the program goes on as without us.
@@ -140,6 +142,21 @@ impl Answer {
         };
         let before_tool = event == "PreToolUse";
         match (program, self) {
+            (Program::Claude, Self::Stop(reason)) if before_tool => said(json!({
+                "continue": false, "stopReason": reason,
+                "hookSpecificOutput": {
+                    "permissionDecision": "deny", "permissionDecisionReason": reason, "hookEventName": event,
+                },
+            })),
+            (Program::Claude, Self::Stop(reason)) => {
+                specific(json!({ "decision": { "behavior": "deny", "message": reason, "interrupt": true } }))
+            }
+            (Program::Gemini, Self::Stop(reason)) => {
+                said(json!({ "decision": "deny", "reason": reason, "continue": false, "stopReason": reason }))
+            }
+            (Program::Codex | Program::Opencode, Self::Stop(reason)) => {
+                Self::Deny(reason.clone()).say(program, event)
+            }
             (Program::Claude, Self::Allow) if before_tool => specific(
                 json!({ "permissionDecision": "allow", "permissionDecisionReason": "approved in ChatOS" }),
             ),

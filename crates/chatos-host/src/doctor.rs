@@ -59,7 +59,7 @@ fn shell_sandbox() -> Finding {
         )
         .action(Text::fixed(
             "use a Linux kernel with Landlock enabled; until then read what you approve",
-            "请使用启用了 Landlock 的 Linux 内核；在此之前请仔细查看所批准的命令",
+            "请使用启用了 Landlock 的 Linux 内核；在此之前请仔细查看所同意的命令",
         )),
     }
 }

@@ -16,6 +16,7 @@ mod send;
 mod sessions;
 mod stage;
 mod start;
+mod stop;
 mod subagents;
 mod titles;
 mod tools;

@@ -138,7 +138,7 @@ impl Questions {
                     ErrorCode::InvalidArgument,
                     Text::fixed(
                         "these are of several kinds; approve one kind at a time",
-                        "这些问题类型不同，请一次只批准一种",
+                        "这些问题类型不同，请一次只同意一种",
                     ),
                 )
                 .code("mixed_kinds")
@@ -196,7 +196,7 @@ impl Questions {
 
 impl Questions {
     /// Every open question with these words in it, oldest first.
-    fn open_items(&self, q: Option<&str>) -> Result<Vec<Item>, Fault> {
+    pub(crate) fn open_items(&self, q: Option<&str>) -> Result<Vec<Item>, Fault> {
         let ready = self.prompts().ready_within(std::time::Duration::from_secs(30));
         ready.map_err(|error| query_fault(&error.into()))?;
         let mut items = Vec::new();

@@ -33,6 +33,7 @@ pub(crate) fn of(ask: &Ask, store: Option<&Store>) -> PromptCard {
         sandbox: sandbox(facts),
         group: None,
         editable: is_editable(&ask.owner, kind, facts),
+        stops: known.stops,
     }
 }
 
@@ -66,6 +67,8 @@ struct Known {
     folder: Option<String>,
     app: Option<String>,
     profile: Option<String>,
+    /// Who asks can be ended from here.
+    stops: bool,
 }
 
 impl Known {
@@ -89,8 +92,19 @@ impl Known {
             session: session.map(|session| CardSession { id: session.id, title: plain(&session.title) }),
             app: app.map(|app| plain(&app)),
             profile: profile.map(|profile| plain(&profile.name)),
+            // A run of ours; or an agent of another maker whose hook asks, where its hooks have a word for it.
+            stops: ask.prompt["kind"] != "result"
+                && (run.is_some() || session_id.is_some_and(|id| stops(store, id))),
         }
     }
+}
+
+/// Whether another program that asks through its hook ends when it is told so.
+fn stops(store: &Store, client: &str) -> bool {
+    let client = store.client(client).ok().flatten();
+    client.is_some_and(|client| {
+        client.kind == "hook" && matches!(client.name.as_str(), "Claude Code" | "Gemini CLI")
+    })
 }
 
 /// (server, tool)

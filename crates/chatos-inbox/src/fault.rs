@@ -58,12 +58,12 @@ pub(crate) fn use_fault(error: &UseError) -> Fault {
         UseError::Changed => conflict(
             Code::ShownMismatch.as_str(),
             "what was approved is not what would happen now",
-            "所批准的内容与当前将要执行的不一致",
+            "所同意的内容与当前将要执行的不一致",
         ),
         UseError::AlreadyUsed => conflict(
             "already_used",
             "the approval was used already; it allows nothing a second time",
-            "该批准已被使用，不能再次生效",
+            "这次同意已被使用，不能再次生效",
         ),
         UseError::Records(error) => records_fault(error),
     }

@@ -85,6 +85,10 @@ async fn handle(inbox: &Inbox, event: Event) {
         }
         Event::Answered(item) => {
             publish(inbox, HostEvent::PromptAnswered(listed(inbox, &item)));
+            let code = item.answer.as_ref().and_then(|answer| answer.response.get("code"));
+            if code.is_some_and(|code| code == "superseded") {
+                superseded(inbox, &item).await;
+            }
             publish_next(inbox, &item);
             forget_drafts(inbox, &item).await;
         }
@@ -93,6 +97,7 @@ async fn handle(inbox: &Inbox, event: Event) {
             publish_next(inbox, &item);
             forget_drafts(inbox, &item).await;
         }
+        Event::Superseded(item) => superseded(inbox, &item).await,
         Event::Forged { item, line } => {
             let place = LogPlace { offset: line.offset, line: line.line.clone() };
             let forged = ForgedLine { item: listed(inbox, &item), line: place };
@@ -105,6 +110,18 @@ async fn handle(inbox: &Inbox, event: Event) {
         Event::Resync => publish(inbox, HostEvent::PromptResync(Nothing {})),
         Event::Counts(_) => {}
     }
+}
+
+/// Told and audited: the answer to it decides nothing, or another one did (inbox §1.2).
+async fn superseded(inbox: &Inbox, item: &Item) {
+    publish(inbox, HostEvent::PromptSuperseded(listed(inbox, item)));
+    let (id, effect, run) = (item.request_id.as_str().to_owned(), item.effect.clone(), item.run_id.clone());
+    blocking(inbox, move |inbox| {
+        let fields = [("requestId", json!(id)), ("effect", json!(effect)), ("runId", json!(run))];
+        let fields = fields.map(|(key, value)| (key.to_owned(), value));
+        inbox.parts().audit.note("prompt_superseded", Map::from_iter(fields));
+    })
+    .await;
 }
 
 /// The next of those asked together stands for the rest.

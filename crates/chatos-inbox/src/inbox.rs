@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use chatos_events::{Events, Lifetime};
 use chatos_paths::StateDir;
-use chatos_prompts::{Config, DiskFs, Event, LogMode, Paths, Prompts, Role, SystemClock};
+use chatos_prompts::{Config, DiskFs, Event, Item, LogMode, Paths, Prompts, Role, Scope, SystemClock};
 use chatos_settings::Settings;
 use chatos_store::{Audit, StateKey, Store};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -143,6 +143,22 @@ impl Inbox {
                 true
             }
         })
+    }
+
+    /// Another answer decided what open questions about this effect in this folder ask: they close, and whoever asked
+    /// looks again. Gives how many; blocks.
+    pub fn supersede(&self, effect: &str, root: &Path) -> Result<usize, Fault> {
+        let questions = self.questions()?;
+        let here = |item: &Item| {
+            let folder = item.card.as_ref().and_then(|card| card.pointer("/project/root")?.as_str());
+            item.effect.as_deref() == Some(effect) && folder.is_some_and(|folder| Path::new(folder) == root)
+        };
+        let open = questions.open_items(None)?;
+        let closed = open
+            .iter()
+            .filter(|item| here(item))
+            .map(|item| questions.prompts().supersede(Scope::Request(&item.request_id)));
+        Ok(closed.sum())
     }
 
     pub(crate) fn lang(&self) -> Lang {

@@ -1,7 +1,7 @@
 //! Questions of a server: who asks, and whether to open a page for it (ui-prompts §10.2).
 
 use chatos_prompts::{Effect, Object, Owner};
-use chatos_tool::{Lang, Trace};
+use chatos_tool::{Lang, Trace, in_both};
 use serde_json::{Value, json};
 
 use crate::question::Question;
@@ -43,7 +43,8 @@ impl ServerVoice {
 pub fn page_question(asker: &ServerVoice, message: &str, url: &str) -> Result<Question, String> {
     let host = allowed_host(url)?;
     let effect = Some(page_effect(&asker.identity, url));
-    Ok(asker.question(page_prompt(asker, message, url, &host), effect))
+    let prompt = in_both(asker.lang, |lang| page_prompt(asker, message, url, &host, lang));
+    Ok(asker.question(prompt, effect))
 }
 
 /// What opening a page for a server is.
@@ -75,10 +76,10 @@ fn allowed_host(url: &str) -> Result<String, String> {
     }
 }
 
-fn page_prompt(asker: &ServerVoice, message: &str, url: &str, host: &str) -> Value {
+fn page_prompt(asker: &ServerVoice, message: &str, url: &str, host: &str, lang: Lang) -> Value {
     let server = &asker.server;
     let odd = host.split('.').any(|label| label.starts_with("xn--"));
-    let (title, note, warning, open, decline) = match asker.lang {
+    let (title, note, warning, open, decline) = match lang {
         Lang::En => (
             format!("{server} wants you to open a page"),
             format!("Host: **{host}**"),

@@ -178,7 +178,7 @@ impl Questions {
         let lines = |lines: Vec<chatos_prompts::LineRef>| -> Vec<Value> {
             lines.into_iter().map(|line| json!({ "offset": line.offset, "line": line.line })).collect()
         };
-        let mut shown = item.to_json(prompt_lang(lang));
+        let mut shown = worded(item.to_json(prompt_lang(lang)), lang);
         shown["snoozedUntil"] =
             self.snoozed()?.get(id.as_str()).copied().map(chatos_prompts::format_ms).into();
         shown["ignoredLines"] = lines(ignored).into();
@@ -302,6 +302,7 @@ impl Questions {
             (None, Some(other)) => return Err(wrong("by", other, "cli or client", " cli 或 client")),
         };
         self.may_edit(&id, reply, &by)?;
+        self.may_stop(&id, reply, &by)?;
         let served = match &self.store {
             Some(store) => store.prompt(id.as_str())?.is_some(),
             None => false,
@@ -348,10 +349,33 @@ impl Questions {
         }
         Err(Fault::new(
             ErrorCode::InvalidArgument,
-            Text::fixed("this question cannot be changed before it is approved", "该问题不能修改后再批准"),
+            Text::fixed("this question cannot be changed before it is approved", "该问题不能修改后再同意"),
         )
         .code("not_editable")
         .hint(Text::fixed("reject it with a note instead", "请改为拒绝并附上备注")))
+    }
+
+    /// "Reject and stop" is taken only where there is something that can be ended, and only from a person at this
+    /// computer (inbox §1.4).
+    fn may_stop(&self, id: &RequestId, reply: &PromptReply, by: &Answerer) -> Result<(), Fault> {
+        if matches!(reply.response.get("stop"), None | Some(Value::Null | Value::Bool(false))) {
+            return Ok(());
+        }
+        let here = matches!(by, Answerer::Person(Surface::Ui | Surface::Cli | Surface::Api));
+        let stops = self.item(id)?.card.is_some_and(|card| card["stops"] == true);
+        let rejects = reply.response["status"] != "ok" && reply.response["stop"] == true;
+        if here && stops && rejects {
+            return Ok(());
+        }
+        Err(Fault::new(
+            ErrorCode::InvalidArgument,
+            Text::fixed("nothing can be stopped with this answer", "无法随此回答停止任何运行"),
+        )
+        .code("cannot_stop")
+        .hint(Text::fixed(
+            "only rejecting stops, and only where an agent of this host asks; reject it without stopping",
+            "只有拒绝时才能停止，且提问者须是本机的智能体；请只拒绝",
+        )))
     }
 
     /// Keeps a text that a question will show only in part; before the question is asked.
@@ -609,6 +633,15 @@ impl Questions {
         report["ok"] = health.is_fine().into();
         Ok(report)
     }
+}
+
+/// An item in the words of who reads it, where its asker gave them in both languages.
+pub(crate) fn worded(mut item: Value, lang: Lang) -> Value {
+    if item["class"] == "served" && item["prompt"]["words"].is_object() {
+        chatos_tool::in_words_of(&mut item["prompt"], lang);
+        item["title"] = item["prompt"]["title"].clone();
+    }
+    item
 }
 
 pub(crate) fn parse(id: &str) -> Result<RequestId, Fault> {

@@ -11,6 +11,7 @@ use chatos_rules::{Call, Decision, Outcome, Rule, Scope, ScopeKind};
 use chatos_store::{RuleRow, SubKey, now_ms};
 use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace};
 use chatos_wire::card::{self, CardRisk};
+use chatos_wire::event::{ChangedId, HostEvent, RuleUsed};
 use chatos_wire::rule::TryRules;
 use serde_json::{Map, Value, json};
 
@@ -108,6 +109,13 @@ impl Inbox {
         fields.insert("runId".to_owned(), json!(trace.run_id));
         uses::describe(&mut fields, name, effect, trace);
         self.parts().audit.note("rule_used", fields);
+        self.parts().events.publish(HostEvent::RuleUsed(RuleUsed {
+            id: rule.clone(),
+            name: name.clone(),
+            decision: decision.to_owned(),
+            tool: effect.material["tool"].as_str().map(str::to_owned),
+            run_id: trace.run_id.clone(),
+        }));
         if let Err(error) = self.parts().store.approval_rule_used(rule, now_ms()) {
             tracing::warn!(%error, "the use of a rule is not counted");
         }
@@ -207,6 +215,7 @@ impl Inbox {
         let mut fields = Map::new();
         fields.insert("id".to_owned(), json!(row.id));
         self.parts().audit.note("rule_removed", fields);
+        self.tell_rule(&row.id);
         Ok(())
     }
 
@@ -413,6 +422,11 @@ impl Inbox {
         let mut fields = Map::new();
         fields.insert("rule".to_owned(), json!(rule));
         self.parts().audit.note(kind, fields);
+        self.tell_rule(&rule.id);
+    }
+
+    fn tell_rule(&self, id: &str) {
+        self.parts().events.publish(HostEvent::RuleChanged(ChangedId { id: id.to_owned() }));
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::fault::{lang as prompt_lang, wrong};
 use crate::inbox::Inbox;
-use crate::questions::{Questions, parse};
+use crate::questions::{Questions, parse, worded};
 
 /// The longest a question is put off.
 const MOST_MS: i64 = 30 * 86_400_000;
@@ -109,7 +109,7 @@ impl Inbox {
 
 /// An item in a list, with the moment it returns.
 pub(crate) fn listed(item: &Item, until: Option<i64>, lang: Lang) -> Value {
-    let mut json = item.to_list_json(prompt_lang(lang));
+    let mut json = worded(item.to_list_json(prompt_lang(lang)), lang);
     json["snoozedUntil"] = until.map(format_ms).into();
     json
 }

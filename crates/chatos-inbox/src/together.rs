@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::fault::lang as prompt_lang;
-use crate::questions::{PromptReply, Questions, parse};
+use crate::questions::{PromptReply, Questions, parse, worded};
 
 /// One answer to questions that are asked together.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +19,8 @@ pub struct TogetherReply {
     /// Those that are approved.
     pub accepted: Vec<String>,
     pub remark: Option<String>,
+    /// All are refused, and the run that asks ends.
+    pub stop: bool,
     /// Who answers and where, as in [`PromptReply`].
     pub by: Option<String>,
     pub viewer: String,
@@ -81,7 +83,8 @@ impl Questions {
     pub fn together(&self, id: &str, lang: Lang) -> Result<Value, Fault> {
         let items = self.together_items(id)?;
         let shown = digest(&items);
-        let items: Vec<Value> = items.iter().map(|item| item.to_json(prompt_lang(lang))).collect();
+        let items: Vec<Value> =
+            items.iter().map(|item| worded(item.to_json(prompt_lang(lang)), lang)).collect();
         Ok(json!({ "items": items, "shown": shown }))
     }
 
@@ -107,10 +110,17 @@ impl Questions {
         let (mut done, mut skipped) = (Vec::new(), Vec::new());
         for item in &items {
             let id = item.request_id.as_str();
-            let status = if reply.accepted.iter().any(|wanted| wanted == id) { "ok" } else { "canceled" };
+            let status = if !reply.stop && reply.accepted.iter().any(|wanted| wanted == id) {
+                "ok"
+            } else {
+                "canceled"
+            };
             let mut response = json!({ "status": status });
             if let Some(remark) = reply.remark.as_deref().filter(|remark| !remark.trim().is_empty()) {
                 response["remark"] = json!(remark);
+            }
+            if reply.stop {
+                response["stop"] = json!(true);
             }
             let one = PromptReply {
                 response,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use chatos_store::{MessageBlock, Store, StoreError};
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Text, in_both};
 use chatos_wire::Severity;
 use chatos_wire::instructions::{InstructionConsent, InstructionOrder, InstructionsView};
 use serde_json::{Value, json};
@@ -60,6 +60,8 @@ pub struct Notice {
 pub enum Plan {
     /// A person has to be asked; `show` is the same question with the text in it.
     Ask {
+        /// The folder of the project, by which a word given elsewhere finds this question.
+        root: PathBuf,
         /// The question as it is asked first, without the text.
         ask: Value,
         /// The same question, with the text of the project in it.
@@ -109,8 +111,9 @@ impl Desk<'_> {
             (_, None) if !reading.has_project() => false,
             (Some(InstructionOrder::Ask), None) => {
                 return Ok(Plan::Ask {
-                    ask: question::prompt(&reading, most, false, lang),
-                    show: question::prompt(&reading, most, true, lang),
+                    root: reading.project.as_ref().map(|project| project.root.clone()).unwrap_or_default(),
+                    ask: in_both(lang, |lang| question::prompt(&reading, most, false, lang)),
+                    show: in_both(lang, |lang| question::prompt(&reading, most, true, lang)),
                 });
             }
             (None, None) => {
@@ -176,8 +179,14 @@ impl Desk<'_> {
         Ok(Some((project, known.and_then(|known| InstructionConsent::parse(&known.instructions)))))
     }
 
-    /// Keeps a person's word about the project of a workspace; without one the next message asks.
-    pub fn decide(&self, workspace: &Path, word: Option<InstructionConsent>, by: &str) -> Result<(), Fault> {
+    /// Keeps a person's word about the project of a workspace; without one the next message asks. Gives the folder of
+    /// the project.
+    pub fn decide(
+        &self,
+        workspace: &Path,
+        word: Option<InstructionConsent>,
+        by: &str,
+    ) -> Result<PathBuf, Fault> {
         let project = Project::around(workspace, self.home.as_deref()).ok_or_else(|| {
             let place = workspace.display();
             Fault::new(
@@ -192,7 +201,8 @@ impl Desk<'_> {
                 "请指定一个存在的文件夹，且不能位于主目录之上",
             ))
         })?;
-        set_consent(self.store, &project.root, word, by)
+        set_consent(self.store, &project.root, word, by)?;
+        Ok(project.root)
     }
 
     /// What there is for a workspace, and what a chat was sent.

@@ -7,7 +7,7 @@ use chatos_files::plan::Hidden;
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Ruling, Unasked, effect};
 use chatos_together::Place;
-use chatos_tool::{ConflictKind, DenyRule, Lang, Reason, Resource, Text, ToolError};
+use chatos_tool::{ConflictKind, DenyRule, Lang, Reason, Resource, Text, ToolError, in_both};
 use chatos_wire::card::{self, CardRisk, Deed};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,7 +65,7 @@ impl Matter {
             let left = text.left();
             message = Text::new(
                 format!("{}\nThe diff is cut: {left} more lines have to be shown first.", message.en),
-                format!("{}\n差异已截断：批准前还需显示其余 {left} 行。", message.zh),
+                format!("{}\n差异已截断：同意前还需显示其余 {left} 行。", message.zh),
             );
         }
         let mut what = Object::new();
@@ -100,14 +100,16 @@ impl Matter {
         facts: Value,
         access: Value,
     ) -> Self {
-        let options: Vec<Value> = options
-            .iter()
-            .map(|(value, label)| json!({ "value": value, "label": label.get(cx.people) }))
-            .collect();
-        let mut what = Object::new();
-        what.insert("kind".into(), "choice".into());
-        what.insert("title".into(), title.get(cx.people).into());
-        what.insert("options".into(), options.into());
+        let said = in_both(cx.people, |lang| {
+            let options: Vec<Value> = options
+                .iter()
+                .map(|(value, label)| json!({ "value": value, "label": label.get(lang) }))
+                .collect();
+            json!({ "kind": "choice", "title": title.get(lang), "message": message.get(lang), "options": options })
+        });
+        let mut what = said.as_object().cloned().unwrap_or_default();
+        // With what changed before it, where something did.
+        what.remove("message");
         let effect = cx.effect("access").with("command", facts).with("access", access);
         Self { what, message, effect, whole: None }
     }
@@ -314,7 +316,7 @@ fn unsettled() -> ToolError {
         Reason::Conflict { kind: ConflictKind::ChangedOnDisk, expected: None, found: None, path: None },
         Text::fixed(
             "what would happen changed each time the person had approved it; nothing was done",
-            "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+            "每次用户同意后，将要执行的内容都又发生了变化；未执行任何操作",
         ),
     )
     .hint(Text::fixed("call again when it is at rest", "请在内容稳定后重新调用"))
@@ -420,18 +422,26 @@ fn question(
     let deed = Deed::of(&matter.effect.name, &matter.effect.material);
     let title =
         deed.title(None, None).unwrap_or_else(|| Text::fixed("Approve this change?", "同意这项更改？"));
-    let mut message = matter.message.get(cx.people).to_owned();
-    if let Some(changed) = changed {
-        message = format!("{changed}\n{message}");
-    }
-    let mut prompt = json!({
-        "kind": "file_change_confirm",
-        "title": title.get(cx.people),
-        "message": message,
-        "allowCancel": true,
+    let mut prompt = in_both(cx.people, |lang| {
+        let before = changed.as_ref().map(|changed| format!("{changed}\n")).unwrap_or_default();
+        json!({
+            "kind": "file_change_confirm",
+            "title": title.get(lang),
+            "message": format!("{before}{}", matter.message.get(lang)),
+            "allowCancel": true,
+        })
     });
+    let words = prompt["words"].take();
     if let Some(prompt) = prompt.as_object_mut() {
+        prompt.remove("words");
         prompt.extend(matter.what.clone());
+        let own = prompt.entry("words").or_insert(words.clone());
+        for (lang, said) in words.as_object().into_iter().flatten() {
+            if let (Some(message), true) = (said.get("message"), own[lang].is_object()) {
+                own[lang]["message"] = message.clone();
+            }
+        }
+        prompt.retain(|key, value| key != "words" || value.is_object());
     }
     if cx.settings.confirm_timeout_ms > 0 {
         prompt["timeoutMs"] = json!(cx.settings.confirm_timeout_ms);

@@ -353,13 +353,13 @@ pub(crate) const FORM_KEY: &str = "answer";
 fn not_allowed(client: &str) -> ToolError {
     let message = Text::fixed(
         "a person has to be asked and none can be reached: no ChatOS host runs, and this client may not approve its own calls",
-        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，且该客户端不得批准自己的调用",
+        "需要询问用户，但无法联系到任何人：没有运行中的 ChatOS 主机，且该客户端不得自行同意自己的调用",
     );
     ToolError::denied(DenyRule::NoPerson, message).hint(Text::new(
         format!(
             "start `chatos serve` and answer there, or let this client approve its own actions with `chatos clients allow {client}`"
         ),
-        format!("请启动 `chatos serve` 并在其中回答，或用 `chatos clients allow {client}` 允许该客户端批准自己的操作"),
+        format!("请启动 `chatos serve` 并在其中回答，或用 `chatos clients allow {client}` 允许该客户端自行同意自己的操作"),
     ))
 }
 
@@ -414,7 +414,7 @@ fn refused(error: QueueError) -> ToolError {
             },
             Text::fixed(
                 "the approval was used already; nothing was done a second time",
-                "该批准已被使用；未再次执行任何操作",
+                "这次同意已被使用；未再次执行任何操作",
             ),
         ),
         QueueError::AlreadyAnswered => ToolError::new(

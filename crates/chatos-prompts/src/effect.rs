@@ -141,11 +141,11 @@ impl Difference {
         let facts: Vec<&str> = self.facts.iter().map(|fact| word(fact, lang)).collect();
         match (lang, names.is_empty(), facts.is_empty()) {
             (Lang::En, false, _) => format!("{} changed on disk after you approved.", names.join(", ")),
-            (Lang::Zh, false, _) => format!("在你批准之后，{} 在磁盘上发生了变化。", names.join("、")),
+            (Lang::Zh, false, _) => format!("在你同意之后，{} 在磁盘上发生了变化。", names.join("、")),
             (Lang::En, true, false) => format!("Changed after you approved: {}.", facts.join(", ")),
-            (Lang::Zh, true, false) => format!("在你批准之后发生了变化：{}。", facts.join("、")),
+            (Lang::Zh, true, false) => format!("在你同意之后发生了变化：{}。", facts.join("、")),
             (Lang::En, true, true) => "What would happen changed after you approved.".to_owned(),
-            (Lang::Zh, true, true) => "在你批准之后，将要执行的内容发生了变化。".to_owned(),
+            (Lang::Zh, true, true) => "在你同意之后，将要执行的内容发生了变化。".to_owned(),
         }
     }
 }

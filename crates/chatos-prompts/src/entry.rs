@@ -1,5 +1,4 @@
-//! One line of the log: how it is built, what the fold reads of it, and how it is read in full
-//! (`ui-prompts §2`).
+//! One line of the log: how it is built, what the fold reads of it, and how it is read in full (`ui-prompts §2`).
 
 pub(crate) mod usual;
 

@@ -1,5 +1,4 @@
-//! Every file operation of the log, behind one trait, so that tests can fail the k-th of them
-//! (`security §5`).
+//! Every file operation of the log, behind one trait, so that tests can fail the k-th of them (`security §5`).
 
 use std::fs::File;
 use std::io;

@@ -196,8 +196,7 @@ impl Locked<'_> {
         self.append_inner(line).map_err(|source| AppendError::new(path, source))
     }
 
-    /// Forgets the open file after a failed sync: a second sync on it could falsely succeed
-    /// (`security §3.4`).
+    /// Forgets the open file after a failed sync: a second sync on it could falsely succeed (`security §3.4`).
     pub(crate) fn reopen(&mut self) {
         self.writer.file = None;
     }

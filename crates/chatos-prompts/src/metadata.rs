@@ -82,7 +82,7 @@ pub fn of_response(response: &Object) -> Object {
     let remark = response.get("remark").and_then(Value::as_str).is_some_and(|r| !r.is_empty());
     let had = response.get("hasRemark") == Some(&Value::Bool(true));
     out.insert("hasRemark".into(), (remark || had).into());
-    for key in ["declined", "code", "auto"] {
+    for key in ["declined", "stop", "code", "auto"] {
         if let Some(value) = response.get(key) {
             out.insert(key.into(), value.clone());
         }

@@ -93,6 +93,7 @@ pub enum Event {
     Requested(Box<Item>),
     Answered(Box<Item>),
     Expired(Box<Item>),
+    Superseded(Box<Item>),
     /// Another program wrote a response to a served prompt: for the hub and the audit log.
     Forged {
         item: Box<Item>,

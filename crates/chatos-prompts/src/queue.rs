@@ -29,8 +29,7 @@ const MAX_EXTRA: usize = 32;
 pub(crate) enum Verdict {
     /// The store has the answer; the line is its mirror.
     Recorded { status: Status, at: i64 },
-    /// Our signature, but no answer in the store (an older database was restored): closed, never
-    /// confirmed.
+    /// Our signature, but no answer in the store (an older database was restored): closed, never confirmed.
     Unrecorded,
     /// The store could not be asked; the caller asks again.
     Later,

@@ -274,7 +274,7 @@ fn tasks(map: &Object, problems: &mut Vec<Problem>) -> Vec<Value> {
     tasks.iter().map(task_confirm::Task::to_json).collect()
 }
 
-// The keys allowed with every status: remark; and declined, message, code when it is not ok.
+// The keys allowed with every status: remark; and stop, declined, message, code when it is not ok.
 fn extras(
     map: &Object,
     who: &Answerer,
@@ -303,8 +303,11 @@ fn extras(
         }
         return;
     }
-    if let Some(Value::Bool(declined)) = map.get("declined") {
-        full.insert("declined".into(), (*declined).into());
+    // `stop`: the run that asked ends with it (inbox §1.4); whether it may, the inbox has looked at.
+    for key in ["declined", "stop"] {
+        if let Some(Value::Bool(said)) = map.get(key) {
+            full.insert(key.into(), (*said).into());
+        }
     }
     for key in ["message", "code"] {
         if let Some(Value::String(text)) = map.get(key)

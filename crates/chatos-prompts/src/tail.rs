@@ -240,8 +240,7 @@ fn salvage(rest: &[u8], at: u64, sink: &mut impl Sink) {
         while end > 0 && is_filler(rest[end - 1]) {
             end -= 1;
         }
-        // First the starts that look like an entry, so that a long list inside it does not use up
-        // the tries; then any.
+        // First the starts that look like an entry, so that a long list inside it does not use up the tries; then any.
         for only_entries in [true, false] {
             let mut limit = end;
             while let Some(start) = memchr::memrchr(b'{', &rest[..limit]) {

@@ -693,6 +693,66 @@ fn printed(line: &Line) -> Vec<&str> {
     seen.flat_map(|(simple, _)| simple.words.iter().skip(1).map(String::as_str)).collect()
 }
 
+/// The shells of this machine, as they are called with a text. `dash` and `bash` have to be there; `scripts/setup` brings
+/// the others where it may install packages.
+fn shells() -> Vec<(PathBuf, &'static [&'static str])> {
+    let all: [(&str, &[&str]); 5] =
+        [("dash", &[]), ("bash", &[]), ("mksh", &[]), ("zsh", &[]), ("busybox", &["sh"])];
+    let path = std::env::var_os("PATH").unwrap();
+    let find =
+        |name: &str| std::env::split_paths(&path).map(|folder| folder.join(name)).find(|at| at.is_file());
+    let found: Vec<_> = all.into_iter().filter_map(|(name, words)| Some((find(name)?, words))).collect();
+    assert!(found.len() >= 2 && found[1].0.ends_with("bash"), "dash and bash are needed: {found:?}");
+    found
+}
+
+fn words_in((shell, words): &(PathBuf, &[&str]), text: &str) -> Vec<String> {
+    let ended = Command::new(shell).env_clear().args(*words).arg("-c").arg(text).output().unwrap();
+    let seen = String::from_utf8(ended.stdout).unwrap();
+    seen.split_terminator('\n').map(str::to_owned).collect()
+}
+
+/// Texts that could be read in more than one way: what of them our reader takes, each shell takes for the same words.
+const READ_ALIKE: &[&str] = &[
+    "p a",
+    "p  a\tb ",
+    "p 'a b' \"c d\"",
+    "p a''b \"\" ''",
+    "p a\\ b a\\'b",
+    "p \"a'b\" 'a\"b'",
+    "p '$x' '`x`' '$(x)' '${x}' '!x' '!!'",
+    "p '*' '?' '[a]' '{a,b}' '~' '#x'",
+    "p a#b a=b x=y -o=1 --o=*",
+    "p '\\n' \"\\\\\" '\\'",
+    "p 'a;b' 'a|b' 'a&b' 'a>b' 'a<b' '(a)'",
+    "p %s %d '%n'",
+    "p -n -e a",
+    "p a:b a,b a@b a^b a+b",
+    "p é 中 '\u{1f600}'",
+    "p = == =x",
+    "p a | p b",
+    "p a && p b",
+    "p '=ls' '=(x)' '^x' 'x^y' '<->'",
+];
+
+#[test]
+fn every_shell_here_takes_what_is_read_for_the_same_words() {
+    let shells = shells();
+    let mut taken = 0;
+    for text in READ_ALIKE.iter().chain(TRICKS) {
+        let Ok(line) = read(text) else { continue };
+        taken += 1;
+        let run_as = line.run_as(&vec![printer().to_owned(); line.commands.len()]).unwrap();
+        // A word may hold a line feed: what is printed is compared as lines.
+        let words: Vec<&str> = printed(&line).iter().flat_map(|word| word.split('\n')).collect();
+        for shell in &shells {
+            assert_eq!(words_in(shell, &run_as), words, "{shell:?} {text:?} as {run_as}");
+        }
+    }
+    assert!(taken >= READ_ALIKE.len() / 2, "{taken}");
+    println!("{taken} texts in {shells:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -707,11 +767,8 @@ proptest! {
         let Ok(line) = read(&text) else { return Ok(()) };
         let programs = vec![printer().to_owned(); line.commands.len()];
         let run_as = line.run_as(&programs).unwrap();
-        for shell in ["dash", "bash"] {
-            let seen = Command::new(shell).env_clear().arg("-c").arg(&run_as).output().unwrap();
-            let seen = String::from_utf8(seen.stdout).unwrap();
-            let seen: Vec<&str> = seen.split_terminator('\n').collect();
-            prop_assert_eq!(&seen, &printed(&line), "{} {}", shell, &run_as);
+        for shell in shells() {
+            prop_assert_eq!(&words_in(&shell, &run_as), &printed(&line), "{:?} {}", shell, &run_as);
         }
     }
 }

@@ -67,7 +67,7 @@ impl ServersParts {
                     title(),
                     Text::new(
                         format!("{waiting} new or changed tools are off until you approve them"),
-                        format!("{waiting} 个新增或变化的工具在你批准前保持关闭"),
+                        format!("{waiting} 个新增或变化的工具在你同意前保持关闭"),
                     ),
                 )
                 .action(Text::fixed("chatos mcp servers pins", "chatos mcp servers pins")),

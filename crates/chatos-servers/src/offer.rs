@@ -352,12 +352,12 @@ pub(crate) fn word(outcome: &Outcome, grant: &Grant, tool: &str) -> Word {
 /// Why a tool that nobody approved is off.
 pub fn unapproved(server: &str, tool: &str, state: PinState) -> (&'static str, Text) {
     let (code, en, zh) = match state {
-        PinState::Changed => ("tool_changed", "has changed since it was approved", "自批准后已改变"),
-        _ => ("tool_new", "is new and not approved yet", "是新增的，尚未批准"),
+        PinState::Changed => ("tool_changed", "has changed since it was approved", "自同意后已改变"),
+        _ => ("tool_new", "is new and not approved yet", "是新增的，尚未同意"),
     };
     let why = Text::new(
         format!("`{tool}` of `{server}` {en}; a person can approve it on the Servers page"),
-        format!("`{server}` 的 `{tool}` {zh}；用户可在服务器页面批准"),
+        format!("`{server}` 的 `{tool}` {zh}；用户可在服务器页面同意"),
     );
     (code, why)
 }

@@ -153,13 +153,13 @@ fn tell(parts: &ServersParts, identity: &str, server: &str, names: &[String]) {
                 "`{server}` has {} new or changed tools that are off until you approve them: {shown}",
                 tools.len()
             ),
-            format!("`{server}` 有 {} 个新增或变化的工具，在你批准前保持关闭：{shown}", tools.len()),
+            format!("`{server}` 有 {} 个新增或变化的工具，在你同意前保持关闭：{shown}", tools.len()),
         )
     });
     let of_text = (tools.len() < names.len()).then(|| {
         Text::new(
             format!("`{server}` has new or changed instructions for models, which are withheld until you approve them"),
-            format!("`{server}` 给模型的说明有新增或变化，在你批准前不会使用"),
+            format!("`{server}` 给模型的说明有新增或变化，在你同意前不会使用"),
         )
     });
     for (code, message) in [("tools_changed", of_tools), ("instructions_changed", of_text)] {

@@ -171,8 +171,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Does something between two records: `work` gets the number of the last one, and nobody writes
-    /// another meanwhile.
+    /// Does something between two records: `work` gets the number of the last one, and nobody writes another meanwhile.
     pub(crate) fn between<T>(&self, work: impl FnOnce(u64) -> T) -> T {
         let head = self.0.head.lock().unwrap_or_else(PoisonError::into_inner);
         work(head.seq)

@@ -487,8 +487,7 @@ fn finish(group: Group) {
     }
 }
 
-/// One transaction for a job and for those that come while it runs; `next` is told whether the first is
-/// still alone.
+/// One transaction for a job and for those that come while it runs; `next` is told whether the first is still alone.
 fn commit_group(connection: &Connection, first: Job, mut next: impl FnMut(bool) -> Option<Job>) -> Group {
     let mut finishes = Vec::new();
     if let Err(error) = control(connection, "BEGIN IMMEDIATE") {

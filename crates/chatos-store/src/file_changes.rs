@@ -88,8 +88,7 @@ impl Store {
         Ok(id)
     }
 
-    /// Remembers the changes of an undo with what each of them undid: all of them, or none. Returns their
-    /// ids.
+    /// Remembers the changes of an undo with what each of them undid: all of them, or none. Returns their ids.
     pub fn record_undo(&self, changes: &[(NewFileChange<'_>, &[String])]) -> Result<Vec<String>, StoreError> {
         let ready = changes.iter().map(|(change, undone)| self.ready(change, undone));
         let ready = ready.collect::<Result<Vec<_>, _>>()?;
@@ -169,8 +168,7 @@ impl Store {
         })
     }
 
-    /// Blobs that were kept for a change that was not made: what nobody else refers to goes with the next
-    /// sweep.
+    /// Blobs that were kept for a change that was not made: what nobody else refers to goes with the next sweep.
     pub fn give_up_blobs(&self, blobs: Vec<(String, u64)>) -> Result<(), StoreError> {
         let there = |(sha256, _): &(String, u64)| self.blob_file(sha256).exists();
         let blobs: Vec<(String, u64)> = blobs.into_iter().filter(there).collect();

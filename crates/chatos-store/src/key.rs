@@ -209,8 +209,7 @@ impl SubKey {
         self.derived().sign(parts)
     }
 
-    /// As [`SubKey::sign`] with the key that was in force when record `number` of the audit log was
-    /// written.
+    /// As [`SubKey::sign`] with the key that was in force when record `number` of the audit log was written.
     pub fn sign_as_of(&self, number: u64, parts: &[&[u8]]) -> [u8; 32] {
         match &self.0 {
             Source::Fixed(derived) => derived.sign(parts),

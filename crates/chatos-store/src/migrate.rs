@@ -63,7 +63,8 @@ const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 31, name: "acp_session", sql: include_str!("migrations/0031_acp_session.sql") },
     Migration { version: 32, name: "access", sql: include_str!("migrations/0032_access.sql") },
-    Migration { version: 35, name: "acp_begun", sql: include_str!("migrations/0035_acp_begun.sql") },
+    Migration { version: 33, name: "stops", sql: include_str!("migrations/0033_stops.sql") },
+    Migration { version: 34, name: "acp_begun", sql: include_str!("migrations/0034_acp_begun.sql") },
 ];
 
 /// The schema this binary reads and writes.

@@ -1,5 +1,4 @@
-//! Named secrets as a person deals with them: set and removed, with a record of it, opened only where they are
-//! used.
+//! Named secrets as a person deals with them: set and removed, with a record of it, opened only where they are used.
 
 use chatos_events::Events;
 use chatos_tool::{ErrorCode, Fault, Text};

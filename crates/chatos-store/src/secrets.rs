@@ -30,8 +30,7 @@ pub struct SecretInfo {
     pub updated_at: i64,
     /// When it was last used, if ever.
     pub last_used_at: Option<i64>,
-    /// The present key opens it. A value sealed with a lost key is shown as such and never overwritten
-    /// by itself.
+    /// The present key opens it. A value sealed with a lost key is shown as such and never overwritten by itself.
     pub openable: bool,
 }
 

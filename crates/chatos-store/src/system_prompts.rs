@@ -105,8 +105,7 @@ impl Store {
         })
     }
 
-    /// Removes a person's own text; true when there was one. Those of apps are buried by
-    /// [`Store::bury_app_row`].
+    /// Removes a person's own text; true when there was one. Those of apps are buried by [`Store::bury_app_row`].
     pub fn remove_system_prompt(&self, id: &str) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.write(move |connection| {

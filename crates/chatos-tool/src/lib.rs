@@ -7,6 +7,8 @@
 
 mod text;
 
+mod both;
+
 mod error_code;
 mod fault;
 
@@ -30,6 +32,7 @@ mod call_record;
 mod canonical;
 mod redact;
 
+pub use both::{in_both, in_words_of};
 pub use call_record::{CallRecord, Finish, LogLevel, LogRules, Transport};
 pub use canonical::canonical;
 pub use content::{Content, Document, DocumentBody};

@@ -96,6 +96,9 @@ pub struct PromptCard {
     /// The person may change the command or the arguments before approving.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub editable: bool,
+    /// The person may reject it and have the run that asks end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stops: bool,
 }
 
 /// Where a question stands among those of the same model answer.

@@ -85,6 +85,8 @@ events! {
     SecretsChanged(ChangedName) = "admin" / "secrets_changed",
     /// What a client may do was decided.
     ClientsChanged(ChangedName) = "admin" / "clients_changed",
+    /// A rule was made, paused, resumed or removed.
+    RuleChanged(ChangedId) = "admin" / "rule_changed",
     /// A browser was signed in.
     BrowsersChanged(ChangedId) = "admin" / "browsers_changed",
     /// A browser was signed out.
@@ -115,6 +117,10 @@ events! {
     PromptExpired(PromptItem) = "prompts" / "prompt_expired",
     /// A question was put off, or is back (`snoozedUntil` is null).
     PromptSnoozed(PromptItem) = "prompts" / "prompt_snoozed",
+    /// A question counts no more: what it was about is another thing by now, or another answer decided it.
+    PromptSuperseded(PromptItem) = "prompts" / "prompt_superseded",
+    /// A rule answered instead of a person.
+    RuleUsed(RuleUsed) = "prompts" / "rule_used",
     /// Somebody wrote an answer into the log that nobody gave.
     PromptForged(ForgedLine) = "prompts" / "prompt_forged",
     /// How many questions wait.
@@ -258,6 +264,19 @@ pub struct ChangedId {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ChangedName {
     pub name: String,
+}
+
+/// A rule answered instead of a person.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuleUsed {
+    /// Which rule it was, as `rule_changed` and the list of rules name it.
+    pub id: String,
+    pub name: String,
+    /// What it said for the person: `allow` or `deny`.
+    pub decision: String,
+    pub tool: Option<String>,
+    pub run_id: Option<String>,
 }
 
 /// A browser was signed out.

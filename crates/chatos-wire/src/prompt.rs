@@ -607,6 +607,9 @@ pub struct AnswerTogether {
     pub accepted: Vec<String>,
     /// A note to the agent.
     pub remark: Option<String>,
+    /// Nothing is approved, and the run that asks ends.
+    #[serde(default)]
+    pub stop: bool,
     /// `cli` for a terminal.
     pub by: Option<String>,
     /// The process that answers.

@@ -89,10 +89,10 @@ export class PromptsApi {
     return this.http.get(...at(id, '/together'));
   }
 
-  /** Approves some of them and rejects the others. */
-  answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
+  /** Approves some of them and rejects the others; `stop` rejects all, and the run that asks ends. */
+  answerTogether(id: string, shown: string, accepted: string[], remark: string, stop: boolean): Promise<AnsweredTogether> {
     const [path, options] = at(id, '/together');
-    return this.http.post(path, { shown, accepted, ...(remark.trim() === '' ? {} : { remark }) }, options);
+    return this.http.post(path, { shown, accepted, ...(remark.trim() === '' ? {} : { remark }), ...(stop ? { stop } : {}) }, options);
   }
 
   /** What one decision about these would answer, with the digest over all of it. */

@@ -3600,6 +3600,8 @@ export interface components {
             group?: components["schemas"]["CardGroup"] | null;
             /** @description The person may change the command or the arguments before approving. */
             editable?: boolean;
+            /** @description The person may reject it and have the run that asks end. */
+            stops?: boolean;
         };
         /** @description What would be done. */
         CardVerb: ("run_command" | "send_input" | "create_file" | "edit_file" | "delete_file" | "move_file" | "change_files" | "use_tool" | "add_tasks" | "ask_model" | "open_page" | "go_over_budget" | "uncertain" | "use_folder") | "answer";
@@ -3800,6 +3802,11 @@ export interface components {
             accepted: string[];
             /** @description A note to the agent. */
             remark?: string | null;
+            /**
+             * @description Nothing is approved, and the run that asks ends.
+             * @default false
+             */
+            stop?: boolean;
             /** @description `cli` for a terminal. */
             by?: string | null;
             /** @description The process that answers. */

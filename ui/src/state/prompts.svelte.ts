@@ -241,8 +241,8 @@ export class Prompts {
     return { items: items.map(readItem).filter((item) => item !== null), shown };
   }
 
-  answerTogether(id: string, shown: string, accepted: string[], remark: string): Promise<AnsweredTogether> {
-    return this.#api.answerTogether(id, shown, accepted, remark);
+  answerTogether(id: string, shown: string, accepted: string[], remark: string, stop: boolean): Promise<AnsweredTogether> {
+    return this.#api.answerTogether(id, shown, accepted, remark, stop);
   }
 
   /** A question as it stands, or stood; null where it cannot be read. */

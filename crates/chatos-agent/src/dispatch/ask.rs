@@ -5,7 +5,7 @@ use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Owner, RequestId, Ruling, Unasked, effect};
 use chatos_tool::{
     ConflictKind, DenyRule, ErrorCode, Fault, Lang, Needed, Phase, Reason, Resource, Text, ToolError,
-    persons_note,
+    in_both, persons_note,
 };
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ impl Call<'_> {
             ConflictKind::ShownMismatch,
             Text::fixed(
                 "what would happen changed each time the person had approved it; nothing was done",
-                "每次用户批准后，将要执行的内容都又发生了变化；未执行任何操作",
+                "每次用户同意后，将要执行的内容都又发生了变化；未执行任何操作",
             ),
         ))
     }
@@ -183,7 +183,6 @@ impl Call<'_> {
         changed: Option<effect::Difference>,
         first: bool,
     ) -> Result<Question, ToolError> {
-        let lang = self.order.people;
         let (tool, server) = (&self.tool.tool, &self.tool.server);
         let arguments = Value::Object(self.order.arguments.clone());
         let redacted = self.ports.redactor().value(&arguments, whole::MAX_BYTES);
@@ -200,35 +199,36 @@ impl Call<'_> {
         }
         let whole = Whole::of(&text, ARGUMENT_CHARS);
         let shown = whole.shown;
-        let (title, mut message, once, whole_run, no) = match lang {
-            Lang::En => (
-                format!("Let the agent use {tool} of {server}?"),
-                format!("The agent wants to call `{tool}` of `{server}` with:\n\n```json\n{shown}\n```"),
-                "Once",
-                "For this run",
-                "No",
-            ),
-            Lang::Zh => (
-                format!("允许智能体使用 {server} 的 {tool}？"),
-                format!("智能体要调用 `{server}` 的 `{tool}`，参数：\n\n```json\n{shown}\n```"),
-                "仅此一次",
-                "本次运行",
-                "不允许",
-            ),
+        let said = |lang: Lang| {
+            let (title, mut message, once, whole_run, no) = match lang {
+                Lang::En => (
+                    format!("Let the agent use {tool} of {server}?"),
+                    format!("The agent wants to call `{tool}` of `{server}` with:\n\n```json\n{shown}\n```"),
+                    "Once",
+                    "For this run",
+                    "No",
+                ),
+                Lang::Zh => (
+                    format!("允许智能体使用 {server} 的 {tool}？"),
+                    format!("智能体要调用 `{server}` 的 `{tool}`，参数：\n\n```json\n{shown}\n```"),
+                    "仅此一次",
+                    "本次运行",
+                    "不允许",
+                ),
+            };
+            if let Some(changed) = &changed {
+                let lang = if lang == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
+                message = format!("{}\n\n{message}", changed.line(lang));
+            }
+            let mut options = vec![json!({ "value": "once", "label": once })];
+            // Without a run there is nothing to remember it for.
+            if self.order.trace.run_id.is_some() {
+                options.push(json!({ "value": "run", "label": whole_run }));
+            }
+            options.push(json!({ "value": "no", "label": no }));
+            json!({ "kind": "choice", "title": title, "message": message, "options": options })
         };
-        if let Some(changed) = changed {
-            let lang = if lang == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
-            message = format!("{}\n\n{message}", changed.line(lang));
-        }
-        let mut options = vec![json!({ "value": "once", "label": once })];
-        // Without a run there is nothing to remember it for.
-        if self.order.trace.run_id.is_some() {
-            options.push(json!({ "value": "run", "label": whole_run }));
-        }
-        options.push(json!({ "value": "no", "label": no }));
-        let mut prompt = json!({
-            "kind": "choice", "title": title, "message": message, "options": options,
-        });
+        let mut prompt = in_both(self.order.people, said);
         if whole.is_cut {
             prompt["diffRef"] = whole.reference();
         } else {

@@ -63,7 +63,7 @@ pub(crate) fn run(
                 let shown = visible(&name);
                 output.say(&Text::new(
                     format!("{shown} can approve its own actions now"),
-                    format!("{shown} 现在可以批准自己的操作"),
+                    format!("{shown} 现在可以自行同意自己的操作"),
                 ));
             }
             Clients::Forget { id } => {
@@ -87,7 +87,7 @@ fn is_meant(output: &Output, name: &str) -> Result<bool, Fault> {
             ErrorCode::PermissionDenied,
             Text::fixed(
                 "only a person can let a program approve its own actions",
-                "只有人可以允许程序批准自己的操作",
+                "只有人可以允许程序自行同意自己的操作",
             ),
         )
         .code("needs_person")
@@ -99,7 +99,7 @@ fn is_meant(output: &Output, name: &str) -> Result<bool, Fault> {
     let shown = visible(name);
     output.line(&match output.lang {
         Lang::En => format!("{shown} can then approve its own actions."),
-        Lang::Zh => format!("此后 {shown} 可以批准自己的操作。"),
+        Lang::Zh => format!("此后 {shown} 可以自行同意自己的操作。"),
     });
     let question = match output.lang {
         Lang::En => format!("To allow that, type its name ({shown}): "),
@@ -216,11 +216,11 @@ fn print(output: &Output, list: &Value) {
         let text = |key: &str| visible(item[key].as_str().unwrap_or_default());
         let may = match (item["allowed"] == true, item["project"].is_string(), output.lang) {
             (false, _, Lang::En) => "may not approve its own actions".to_owned(),
-            (false, _, Lang::Zh) => "不可批准自己的操作".to_owned(),
+            (false, _, Lang::Zh) => "不可自行同意自己的操作".to_owned(),
             (true, false, Lang::En) => "approves its own actions".to_owned(),
-            (true, false, Lang::Zh) => "可批准自己的操作".to_owned(),
+            (true, false, Lang::Zh) => "可自行同意自己的操作".to_owned(),
             (true, true, Lang::En) => format!("approves its own actions in {}", text("project")),
-            (true, true, Lang::Zh) => format!("可在 {} 中批准自己的操作", text("project")),
+            (true, true, Lang::Zh) => format!("可在 {} 中自行同意自己的操作", text("project")),
         };
         let paint = if item["allowed"] == true { Paint::Bad } else { Paint::Dim };
         let place = if item["script"].is_string() { text("script") } else { text("program") };

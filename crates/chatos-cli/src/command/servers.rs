@@ -161,7 +161,7 @@ async fn act(api: &Api, output: &Output, action: Servers, body: Option<&Value>) 
             show(&done, &|output, done| {
                 let count = done["approved"].as_array().map_or(0, Vec::len);
                 output
-                    .say(&Text::new(format!("{count} tools are approved"), format!("已批准 {count} 个工具")));
+                    .say(&Text::new(format!("{count} tools are approved"), format!("已同意 {count} 个工具")));
             });
         }
     }

@@ -356,3 +356,65 @@ fn a_sub_agent_gets_the_text_of_the_project_once_too() {
     }
     host.stop();
 }
+
+fn audited(stand: &Stand, kind: &str) -> usize {
+    let folder = stand.sandbox.state().join("audit");
+    let files = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
+        Err(_) => vec![stand.sandbox.state().join("audit.jsonl")],
+    };
+    let lines = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect::<String>();
+    lines.lines().filter(|line| line.contains(&format!("\"type\":\"{kind}\""))).count()
+}
+
+#[test]
+fn a_word_given_elsewhere_closes_the_other_questions_about_the_same_project() {
+    let stand = Stand::new(|request| reply("openai", &format!("marks: {}", marks(request))));
+    let project = project(&stand);
+    let host = stand.sandbox.serve();
+    let open =
+        |host: &RunningHost| host.ask("GET", "/api/v1/prompts?view=needs_you", None).json()["items"].clone();
+    let cut_off = say(&host, &chat(&host, &stand.agent, &project), "one", Some("ask"));
+    let first = question(&host);
+    host.kill();
+    let host = stand.sandbox.serve();
+    until(&host, &cut_off, &["interrupted"]);
+    // Two more chats of the project wait; one is answered.
+    let waiting = say(&host, &chat(&host, &stand.agent, &project), "two", Some("ask"));
+    let answered = say(&host, &chat(&host, &stand.agent, &project), "three", Some("ask"));
+    let all = eventually("three questions", || {
+        let all = open(&host).as_array()?.clone();
+        (all.len() == 3).then_some(all)
+    });
+    let own = all.iter().find(|item| item["runId"] == answered.as_str()).unwrap();
+    answer(&host, own, "use");
+    for run in [&waiting, &answered] {
+        until(&host, run, &["done"]);
+    }
+    assert_eq!(open(&host), json!([]), "also that of the interrupted run");
+    let closed =
+        host.ask("GET", &format!("/api/v1/prompts/{}", first["requestId"].as_str().unwrap()), None).json();
+    assert_eq!(closed["answer"]["response"]["code"], "superseded", "{closed}");
+    assert_eq!(audited(&stand, "prompt_superseded"), 2);
+    let resumed = host.ask("POST", &format!("/api/v1/runs/{cut_off}/resume"), Some(&json!({})));
+    assert_eq!(resumed.status, 202, "{}", resumed.text());
+    until(&host, &cut_off, &["done"]);
+    assert!(stand.model.requests().iter().all(|request| marks(request) == 1), "each chat was sent the text");
+    host.stop();
+}
+
+#[test]
+fn a_question_of_the_host_is_read_in_the_language_of_its_reader() {
+    let mut stand = Stand::new(|_| Script::say("ok"));
+    let project = project(&stand);
+    let host = stand.sandbox.serve();
+    say(&host, &chat(&host, &stand.agent, &project), "one", Some("ask"));
+    let en = question(&host);
+    let id = en["requestId"].as_str().unwrap().to_owned();
+    assert_eq!(en["title"], "Use this project's instructions?", "{en}");
+    stand.sandbox.set_variable("LANG", "zh_CN.UTF-8");
+    let zh = stand.sandbox.run(&["prompts", "show", &id, "--json"]).json();
+    assert_eq!((&zh["title"], &zh["shown"]), (&json!("使用此项目的说明文件吗？"), &en["shown"]), "{zh}");
+    assert_eq!(zh["prompt"]["options"][0]["label"], "在此使用");
+    host.stop();
+}

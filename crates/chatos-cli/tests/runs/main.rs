@@ -31,6 +31,7 @@ mod queue_kill;
 #[path = "../support/socket.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod socket;
+mod stop;
 mod support;
 mod terminal;
 mod together;

@@ -202,3 +202,20 @@ fn a_killed_host_loses_no_question_and_does_nothing_twice() {
         host.stop();
     }
 }
+
+#[test]
+fn a_no_to_all_of_them_ends_the_run_when_it_says_so() {
+    let (stand, agent) = stand(&FILES);
+    let host = stand.sandbox.serve();
+    let chat = session(&host, &agent);
+    let run = send(&host, &chat, "write them");
+    let (id, all) = question(&host, 5);
+    let path = format!("/api/v1/prompts/{id}/together");
+    let order = json!({ "shown": all["shown"], "accepted": [], "stop": true, "remark": "not there" });
+    let done = host.ask("POST", &path, Some(&order));
+    assert_eq!(done.json()["done"].as_array().map(Vec::len), Some(5), "{}", done.text());
+    until(&host, &run, &["aborted"]);
+    assert_eq!(stand.model.requests().len(), 1, "the model was not asked again");
+    assert!(FILES.iter().all(|file| !stand.sandbox.root().join(file).exists()));
+    host.stop();
+}

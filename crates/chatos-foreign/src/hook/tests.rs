@@ -38,7 +38,8 @@ fn nothing_unreadable_is_a_call() {
 fn only_a_yes_of_a_person_is_a_yes() {
     for program in Program::ALL {
         for event in ["PermissionRequest", "PreToolUse", "BeforeTool", "tool.execute.before"] {
-            for answer in [Answer::Deny("why".into()), Answer::Own("why".into())] {
+            for answer in [Answer::Deny("why".into()), Answer::Stop("why".into()), Answer::Own("why".into())]
+            {
                 let said = answer.say(program, event);
                 assert!(!said.stdout.contains("\"allow\""), "{program:?} {event} {said:?}");
                 assert!(said.code == 0 || said.code == 2);
@@ -58,6 +59,14 @@ fn only_a_yes_of_a_person_is_a_yes() {
         r#"{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"no"},"hookEventName":"PermissionRequest"}}"#
     );
     assert_eq!(Answer::Own("x".into()).say(Program::Opencode, "").code, 2);
+    for (program, event, word) in [
+        (Program::Claude, "PreToolUse", r#""continue":false"#),
+        (Program::Claude, "PermissionRequest", r#""interrupt":true"#),
+        (Program::Gemini, "BeforeTool", r#""continue":false"#),
+    ] {
+        let said = Answer::Stop("no".into()).say(program, event);
+        assert!(said.stdout.contains(word) && said.stdout.contains("deny"), "{program:?} {said:?}");
+    }
 }
 
 #[test]

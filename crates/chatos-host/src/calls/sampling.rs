@@ -9,7 +9,7 @@ use chatos_model::{CompleteOrder, Image, Message};
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Effect, Object, effect};
 use chatos_store::{ModelRecord, RunRow};
-use chatos_tool::{Fault, Lang};
+use chatos_tool::{Fault, Lang, in_both};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -148,7 +148,7 @@ async fn consent(
 
 /// The prompt, and the whole text it is about.
 fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) -> (Value, String) {
-    let (server, model) = (&asker.server, &model.name);
+    let model = &model.name;
     let said: Vec<String> = wanted
         .system
         .iter()
@@ -164,7 +164,13 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
     let shown = Whole::of(&text, SHOWN_CHARS).shown.to_owned();
     let fence = "`".repeat(longest_run(&shown).max(2) + 1);
     let limit = wanted.max_tokens.map_or_else(|| "–".to_owned(), |limit| limit.to_string());
-    let (title, message, once, session, deny) = match asker.lang {
+    let prompt = |lang| said_in(lang, asker, model, &limit, &shown, &fence);
+    (in_both(asker.lang, prompt), text)
+}
+
+fn said_in(lang: Lang, asker: &Asker, model: &str, limit: &str, shown: &str, fence: &str) -> Value {
+    let server = &asker.server;
+    let (title, message, once, session, deny) = match lang {
         Lang::En => (
             format!("Let {server} ask your model?"),
             format!(
@@ -192,7 +198,7 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
         options.push(json!({ "value": "session", "label": session }));
     }
     options.push(json!({ "value": "deny", "label": deny }));
-    (json!({ "kind": "choice", "title": title, "message": message, "options": options }), text)
+    json!({ "kind": "choice", "title": title, "message": message, "options": options })
 }
 
 /// The longest run of back-ticks, so that no text ends its own block.

@@ -194,11 +194,13 @@ impl Host {
                 }
                 let whole: Value = serde_json::from_str(&frame.text).unwrap_or_default();
                 let run = whole["data"]["runId"].as_str().or_else(|| whole["data"]["item"]["runId"].as_str());
-                if let Some(run) = run
-                    && let Err(fault) = host.runs().answered(run.to_owned()).await
-                {
-                    tracing::debug!(%fault, run, "an answered run does not go on by itself");
-                }
+                let Some(run) = run.map(str::to_owned) else { continue };
+                let asked = Arc::clone(&host);
+                host.life().spawn(Box::pin(async move {
+                    if let Err(fault) = asked.runs().answered(&run).await {
+                        tracing::debug!(%fault, run, "an answered run does not go on by itself");
+                    }
+                }));
             }
         }));
     }
@@ -210,8 +212,12 @@ impl RunDesk {
         &self.seats
     }
 
-    /// A question of this run was answered: an interrupted turn of another program goes on.
-    async fn answered(&self, id: String) -> Result<(), Fault> {
+    /// A question of this run was answered: an interrupted turn of another program goes on, unless it is to stop.
+    async fn answered(&self, id: &str) -> Result<(), Fault> {
+        if self.heed_stop(id).await? {
+            return Ok(());
+        }
+        let id = id.to_owned();
         let found = self.work(move |store| {
             let Some(run) = store.run(&id)? else { return Ok(None) };
             let other = store.agent(&run.agent_id)?.is_some_and(|agent| agent.acp.is_some());

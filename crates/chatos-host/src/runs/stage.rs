@@ -277,7 +277,10 @@ impl Stage for HostStage {
 
     fn budget(&self) -> Later<Result<bool, Fault>> {
         let stage = self.clone();
-        Box::pin(async move { stage.within_budget().await })
+        Box::pin(async move {
+            stage.heed().await?;
+            stage.within_budget().await
+        })
     }
 
     fn begin_answer(&self, again: Option<String>, facts: RequestFacts) -> Later<Result<Answering, Fault>> {
@@ -416,7 +419,14 @@ impl Stage for HostStage {
     }
 
     fn begin_call(&self, planned: PlannedCall) -> Later<Result<CallStep, Fault>> {
-        self.work(move |stage| stage.plan_call(planned))
+        let stage = self.clone();
+        Box::pin(async move {
+            // One that was cut off takes its answer first.
+            if planned.goes_on.is_none() {
+                stage.heed().await?;
+            }
+            stage.work(move |stage| stage.plan_call(planned)).await
+        })
     }
 
     fn observer(&self, step: &CallStep) -> Arc<dyn CallObserver> {
@@ -434,7 +444,10 @@ impl Stage for HostStage {
 
     fn uncertain(&self, pending: Pending) -> Later<Result<PersonsWord, Fault>> {
         let stage = self.clone();
-        Box::pin(async move { stage.ask_uncertain(pending).await })
+        Box::pin(async move {
+            stage.heed().await?;
+            stage.ask_uncertain(pending).await
+        })
     }
 
     fn settle_call(&self, pending: Pending, worked: bool) -> Later<Result<(), Fault>> {

@@ -22,7 +22,7 @@ use crate::host::Host;
 use chatos_records::message_view;
 
 /// How long a stopped run may take to end by itself; then it is ended.
-const PATIENCE: Duration = Duration::from_millis(1500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
 impl Host {
     /// Finds what an earlier host left in the middle, and keeps the leases of this one.
@@ -81,6 +81,14 @@ impl RunDesk {
             self.emitter(&host, &run.session_id, &run.id)
                 .run_changed(RunState::Interrupted, Some(RunEnd::HostStopped));
         }
+        let mut left = Vec::new();
+        for run in found {
+            // Rejected with the word that it stop, and cut off before it did.
+            if !self.heed_stop(&run.id).await? {
+                left.push(run);
+            }
+        }
+        let found = left;
         if host.settings().text("resumeRuns") != "auto" {
             return Ok(());
         }
@@ -565,9 +573,11 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
     let host = Arc::clone(&stage.parts.host);
     let cancel = turn.cancel().clone();
     let shutdown = host.shutdown().clone();
+    let told = stage.is_other() && stage.is_told_to_stop().await.unwrap_or_default();
     let end = tokio::select! {
         biased;
         () = shutdown.cancelled() => None,
+        () = std::future::ready(()), if told => Some(Ok(End::Aborted)),
         end = turn.run() => Some(end),
         // The loop hears the same signal; this is for tools that do not.
         () = async { cancel.cancelled().await; tokio::time::sleep(PATIENCE).await } => Some(Ok(End::Aborted)),

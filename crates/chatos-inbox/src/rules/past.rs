@@ -198,7 +198,7 @@ impl Inbox {
             .code("refused_before")
             .hint(Text::new(
                 format!("approve each time, or make a narrower rule; the refused question is {refused}"),
-                format!("请逐次批准，或创建更窄的规则；被拒绝的问题是 {refused}"),
+                format!("请逐次同意，或创建更窄的规则；被拒绝的问题是 {refused}"),
             )));
         }
         if found.different > 0 && !also_different {

@@ -92,7 +92,7 @@ fn a_person_is_asked_once_and_nobody_else_ever() {
     room.put("be kind");
     assert_eq!(room.go("1", None), (None, vec!["instructions_not_used"]));
     assert_eq!(room.go("1", Some(InstructionOrder::Skip)), (None, Vec::new()));
-    let Plan::Ask { ask, show } = room.plan("1", Some(InstructionOrder::Ask)) else { panic!() };
+    let Plan::Ask { ask, show, .. } = room.plan("1", Some(InstructionOrder::Ask)) else { panic!() };
     assert!(ask["message"].as_str().unwrap().starts_with("`AGENTS.md` (7 bytes)"), "{ask}");
     assert!(!ask.to_string().contains("be kind") && show.to_string().contains("be kind"));
     assert_eq!((ask["options"].as_array().unwrap().len(), show["options"].as_array().unwrap().len()), (3, 2));

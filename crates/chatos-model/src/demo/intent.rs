@@ -68,6 +68,7 @@ pub(super) fn intent_of(text: &str) -> Intent {
             "差异",
             "审批",
             "批准",
+            "需要同意",
         ])
     {
         return Intent::Diff;

@@ -66,7 +66,7 @@ impl Words {
         line(
             has("write_file"),
             "“show me a diff to approve”: a change of a file that you confirm",
-            "“给我看差异”：一个需要你批准的文件改动",
+            "“给我看差异”：一个需要你同意的文件改动",
         );
         line(
             has("run_sub_agent"),
@@ -214,7 +214,7 @@ impl Words {
 
     pub(super) fn file(&self) -> &'static str {
         if self.zh {
-            "# ChatOS 演示\n\n这个文件由演示模型写入，并经过你的批准。可以删除。\n"
+            "# ChatOS 演示\n\n这个文件由演示模型写入，并经过你的同意。可以删除。\n"
         } else {
             "# ChatOS demo\n\nThe demo model wrote this file after you approved it. It can be deleted.\n"
         }

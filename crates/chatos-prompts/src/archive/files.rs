@@ -131,8 +131,7 @@ pub(super) fn add_ids<'a>(fs: &dyn Fs, paths: &Paths, ids: impl Iterator<Item = 
     sink.finish()
 }
 
-/// Says which archive file a run appends to and from where, so that a run after a crash does not
-/// write a line twice.
+/// Says which archive file a run appends to and from where, so that a run after a crash does not write a line twice.
 pub(super) struct Journal {
     /// (is a response, id) already in the archive from a run that did not end.
     done: HashSet<(bool, String)>,

@@ -408,8 +408,7 @@ fn number(b: &[u8], at: usize) -> Result<usize, ScanError> {
     if pos == b.len() { Err(ScanError::Incomplete) } else { Ok(pos) }
 }
 
-/// `bytes` with every lone `\udXXX` escape replaced by `\ufffd` (same length), or `None` when there
-/// is none.
+/// `bytes` with every lone `\udXXX` escape replaced by `\ufffd` (same length), or `None` when there is none.
 pub(crate) fn mend_surrogates(bytes: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| -> Option<u16> {
         let text = std::str::from_utf8(bytes.get(at..at + 6)?).ok()?;

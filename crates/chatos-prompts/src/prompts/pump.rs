@@ -246,8 +246,7 @@ impl Inner {
     fn apply(&self, fresh: Fresh, told: &mut Told) {
         let Fresh { at, raw, head } = fresh;
         let now = self.clock.now_ms();
-        // The store is asked with the state unlocked. Nobody else applies entries meanwhile: the pump
-        // lock is ours.
+        // The store is asked with the state unlocked. Nobody else applies entries meanwhile: the pump lock is ours.
         let open_served = head.action == Action::Response && {
             let state = lock(&self.state);
             let slot = state.queue.find(&head.id).map(|slot| state.queue.slot(slot));

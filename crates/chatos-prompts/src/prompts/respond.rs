@@ -10,7 +10,7 @@ use super::mirror::chain;
 use super::pump::{NOWHERE, Told};
 use super::state::{Located, RecordParts};
 use super::view::Item;
-use super::{Inner, NotReady, Prompts, Role, is_full};
+use super::{Event, Inner, NotReady, Prompts, Role, is_full};
 use crate::approval::Approval;
 use crate::clock::format_ms;
 use crate::effect::Effect;
@@ -221,6 +221,8 @@ impl Prompts {
         }
         let prompt = record.entry.get("prompt").and_then(Value::as_object).ok_or(UseError::Changed)?;
         if shown::digest(prompt, Some(&effect.material)) != record.shown {
+            let told = self.inner.item(id).map(|item| Event::Superseded(Box::new(item)));
+            told.into_iter().for_each(|event| self.inner.send(event));
             return Err(UseError::Changed);
         }
         let now = self.inner.clock.now_ms();
@@ -408,8 +410,7 @@ impl Inner {
         let line = bounded_line(&line)?;
         let written = {
             let mut turn = self.log.lock();
-            // Check and append in one turn; other programs do not take turns, so the file has the last
-            // word below.
+            // Check and append in one turn; other programs do not take turns, so the file has the last word below.
             self.pump();
             self.open_foreign(answer.id)?;
             let written = turn.append(&line).map_err(RespondError::Append)?;

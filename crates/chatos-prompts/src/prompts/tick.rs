@@ -112,6 +112,11 @@ impl Prompts {
         self.inner.cancel(scope, "asker_gone", HostReason::Orphan)
     }
 
+    /// Another answer decided what these ask.
+    pub fn supersede(&self, scope: Scope<'_>) -> usize {
+        self.inner.cancel(scope, "superseded", HostReason::Abort)
+    }
+
     /// How long until the next prompt expires.
     pub fn next_expiry(&self) -> Option<std::time::Duration> {
         let now = self.inner.steady_ms();

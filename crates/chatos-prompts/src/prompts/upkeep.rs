@@ -124,8 +124,7 @@ impl Inner {
             .keys()
             .filter(|slot| queue.slot(**slot).is_pending() && queue.slot(**slot).request_line().is_none())
             .map(|slot| (*slot, false));
-        // Answered, its request is still in the file, its response is not: other readers would take it
-        // for open.
+        // Answered, its request is still in the file, its response is not: other readers would take it for open.
         let answered = queue.history().iter().rev().take(RECENT).filter(|slot| {
             let slot = queue.slot(**slot);
             slot.is_served() && slot.request_line().is_some() && slot.response_line().is_none()

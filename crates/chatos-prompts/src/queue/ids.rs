@@ -67,8 +67,7 @@ impl Ids {
         std::hint::black_box(seen);
     }
 
-    /// `None` when the index is full (four thousand million bytes of ids). `hash`: of `id`, when it is
-    /// known already.
+    /// `None` when the index is full (four thousand million bytes of ids). `hash`: of `id`, when it is known already.
     pub(super) fn find_or_insert(
         &mut self,
         id: &str,

@@ -69,9 +69,8 @@ async fn decide(app: App, cx: Caller, Body(order): Body<ConsentOrder>) -> Result
         let ConsentOrder { root, session, agent, consent } = order;
         let wanted = InstructionsQuery { root, session, agent };
         let folder = workspace(host, &wanted)?;
-        let desk = host.instructions();
-        desk.decide(&folder, consent, "person")?;
-        desk.view(&folder, wanted.session.as_deref(), cx.lang)
+        host.decide_instructions(&folder, consent, "person")?;
+        host.instructions().view(&folder, wanted.session.as_deref(), cx.lang)
     })
     .await
 }

@@ -191,6 +191,7 @@ async fn answer_together(
         shown: body.shown,
         accepted: body.accepted,
         remark: body.remark,
+        stop: body.stop,
         by: body.by,
         viewer: viewer(session),
         pid: body.pid,

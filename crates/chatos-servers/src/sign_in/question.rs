@@ -7,7 +7,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use chatos_inbox::{Question, ServerVoice, Verdict, page_question};
 use chatos_prompts::{Item, Owner, Prompts, Query, RequestId, Scope, View};
-use chatos_tool::{Fault, Lang, Text, Trace};
+use chatos_tool::{Fault, Lang, Text, Trace, in_both};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -182,7 +182,8 @@ impl Inner {
         let wanted = known.key().and_then(|key| self.pool.status(key)).as_ref().and_then(asked);
         let scopes = wanted.map(|challenge| challenge.scopes()).unwrap_or_default();
         let asker = asker(&parts, &known);
-        let mut question = asker.question(whether(known.name(), &scopes, parts.lang()), None);
+        let mut question =
+            asker.question(in_both(parts.lang(), |lang| whether(known.name(), &scopes, lang)), None);
         let id = new_id(&identity, Step::Whether);
         question.prompt["chain"] = chain(&id, Step::Whether);
         (question.id, question.kept) = (Some(id), true);

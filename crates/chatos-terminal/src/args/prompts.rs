@@ -120,6 +120,9 @@ pub struct PromptsAnswer {
     /// Decline an MCP server's question
     #[arg(long)]
     pub decline: bool,
+    /// Reject it and stop the run that asks
+    #[arg(long, requires = "cancel", conflicts_with = "filter")]
+    pub stop: bool,
     /// Answer everything that is asked together with it
     #[arg(long)]
     pub together: bool,

@@ -26,8 +26,8 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
         return interactive(desk, output, &id, item, flags).await;
     }
     if flags.together || !flags.only.is_empty() {
-        let remark = flags.remark.as_deref();
-        let done = together::by_flags(desk, output, &id, &item, flags.ok, &flags.only, remark).await?;
+        let said = (flags.remark.as_deref(), flags.stop);
+        let done = together::by_flags(desk, output, &id, &item, flags.ok, &flags.only, said).await?;
         if output.json {
             output.json_line(&done);
         } else {
@@ -112,6 +112,9 @@ fn response(flags: &PromptsAnswer, item: &Value) -> Result<Value, Fault> {
         if let Some(command) = &flags.command {
             response.insert("edited".into(), json!({ "command": command }));
         }
+    }
+    if flags.stop {
+        response.insert("stop".into(), true.into());
     }
     if let Some(remark) = &flags.remark {
         response.insert("remark".into(), remark.as_str().into());

@@ -54,7 +54,7 @@ pub(super) async fn run(
         None if std::io::stdin().is_terminal() => {
             let n = items.len();
             let question = if flags.ok {
-                Text::new(format!("Approve these {n}? [y/N] "), format!("批准这 {n} 个？[y/N] "))
+                Text::new(format!("Approve these {n}? [y/N] "), format!("同意这 {n} 个？[y/N] "))
             } else {
                 Text::new(format!("Reject these {n}? [y/N] "), format!("拒绝这 {n} 个？[y/N] "))
             };

@@ -214,6 +214,7 @@ impl Desk {
                     shown: text("shown").unwrap_or_default(),
                     accepted: accepted.filter_map(Value::as_str).map(str::to_owned).collect(),
                     remark: text("remark"),
+                    stop: body["stop"] == true,
                     by: text("by"),
                     viewer: String::new(),
                     pid: Some(std::process::id()),

@@ -252,16 +252,26 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
         (true, Lang::En) => format!("Numbers or values, separated by commas, {least} to {most}"),
         (true, Lang::Zh) => format!("编号或值，用逗号分隔，{least} 到 {most} 项"),
     };
-    let leave = word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开");
+    let stops = may_stop(item) && prompt["allowCancel"] != Value::Bool(false);
+    let leave = if stops {
+        word(
+            output,
+            "r = note, c = cancel, x = reject and stop, q = leave",
+            "r = 备注，c = 取消，x = 拒绝并停止，q = 离开",
+        )
+    } else {
+        word(output, "r = note, c = cancel, q = leave", "r = 备注，c = 取消，q = 离开")
+    };
     let mut remark = remark.map(str::to_owned);
     let shown =
         if default.is_empty() { String::new() } else { format!(" [{}]", show::exact(&default.join(", "))) };
     loop {
         let Some(text) = input::line(&format!("{how}{shown} ({leave}): "))? else { return Ok(Reply::Leave) };
         let text = text.trim();
-        // A value may be called c or q; then its number chooses it.
+        // A value may be called c, x or q; then its number chooses it.
         match text {
             "q" => return Ok(Reply::Leave),
+            "x" if stops => return Ok(stopped(remark.as_deref())),
             "c" | "d" if item["prompt"]["allowCancel"] != Value::Bool(false) => {
                 let declined = text == "d" && item["canDecline"] == Value::Bool(true);
                 return Ok(canceled(declined, remark.as_deref()));
@@ -313,8 +323,8 @@ fn choice(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
 }
 
 /// Values and labels of options that say yes and no, the narrowest yes first: `y` never says more than `once`.
-const YES: [&str; 11] =
-    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "批准", "允许"];
+const YES: [&str; 12] =
+    ["yes", "once", "approve", "allow", "accept", "ok", "continue", "open", "是", "同意", "批准", "允许"];
 const NO: [&str; 10] = ["no", "deny", "decline", "reject", "refuse", "not_now", "stop", "否", "拒绝", "不"];
 
 /// The option that a word means: its number, its value, `y` or `n`, or a beginning only it has.
@@ -353,24 +363,35 @@ fn change(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resul
     let mut seen = page(output, &lines, 0)?;
     loop {
         let all = seen >= lines.len();
+        let stop =
+            if may_stop(item) { word(output, "x = reject and stop, ", "x = 拒绝并停止，") } else { "" };
         let question = match (all, output.lang) {
-            (true, Lang::En) => "y or a = approve, n or c = refuse, r = note, s = show again, q = leave: ",
-            (true, Lang::Zh) => "y 或 a = 批准，n 或 c = 拒绝，r = 备注，s = 再看一次，q = 离开：",
+            (true, Lang::En) => {
+                format!("y or a = approve, n or c = reject, {stop}r = note, s = show again, q = leave: ")
+            }
+            (true, Lang::Zh) => {
+                format!("y 或 a = 同意，n 或 c = 拒绝，{stop}r = 备注，s = 再看一次，q = 离开：")
+            }
             // security T24: approving needs the whole of it on the screen first.
-            (false, Lang::En) => "s = show the rest (needed to approve), n or c = refuse, q = leave: ",
-            (false, Lang::Zh) => "s = 显示剩余内容（批准前必须看完），n 或 c = 拒绝，q = 离开：",
+            (false, Lang::En) => {
+                format!("s = show the rest (needed to approve), n or c = reject, {stop}q = leave: ")
+            }
+            (false, Lang::Zh) => {
+                format!("s = 显示剩余内容（同意前必须看完），n 或 c = 拒绝，{stop}q = 离开：")
+            }
         };
-        let Some(text) = input::line(question)? else { return Ok(Reply::Leave) };
+        let Some(text) = input::line(&question)? else { return Ok(Reply::Leave) };
         match text.trim() {
             "a" | "y" | "yes" if all => return approve(output, item, remark),
             "c" | "n" | "no" => return Ok(canceled(false, remark)),
+            "x" if may_stop(item) => return Ok(stopped(remark)),
             "r" if all => {
                 let question = word(output, "Remark: ", "备注：");
                 if let Some(text) = input::line(question)? {
                     let question = word(
                         output,
                         "a = approve with it, c = refuse with it: ",
-                        "a = 附备注批准，c = 附备注拒绝：",
+                        "a = 附备注同意，c = 附备注拒绝：",
                     );
                     match input::line(question)?.as_deref().map(str::trim) {
                         Some("a" | "y" | "yes") => return approve(output, item, Some(&text)),
@@ -393,7 +414,7 @@ fn approve(output: &Output, item: &Value, remark: Option<&str>) -> std::io::Resu
         let question = word(
             output,
             "The content of some files cannot be shown. Approve without seeing it? [yes = approve] ",
-            "部分文件的内容无法显示。不查看内容就批准？[输入 yes 批准] ",
+            "部分文件的内容无法显示。不查看内容就同意？[输入 yes 同意] ",
         );
         if input::line(question)?.as_deref().map(str::trim) != Some("yes") {
             return Ok(Reply::Leave);
@@ -475,6 +496,22 @@ pub(super) fn canceled(declined: bool, remark: Option<&str>) -> Reply {
         payload.insert("remark".to_owned(), remark.into());
     }
     Reply::Response(Value::Object(payload))
+}
+
+/// Whether who asks can be ended with the answer.
+pub(super) fn may_stop(item: &Value) -> bool {
+    item["card"]["stops"] == Value::Bool(true)
+}
+
+/// Rejected, and the run that asks ends.
+fn stopped(remark: Option<&str>) -> Reply {
+    match canceled(false, remark) {
+        Reply::Response(mut response) => {
+            response["stop"] = true.into();
+            Reply::Response(response)
+        }
+        Reply::Leave => Reply::Leave,
+    }
 }
 
 pub(super) fn word<'a>(output: &Output, en: &'a str, zh: &'a str) -> &'a str {

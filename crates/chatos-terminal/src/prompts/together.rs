@@ -6,7 +6,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 
 use super::desk::Desk;
-use super::form::Outcome;
+use super::form::{Outcome, may_stop, word};
 use super::{input, show, usage};
 use crate::output::{Output, Paint};
 
@@ -50,9 +50,11 @@ pub(super) async fn ask(
             show::item(output, item, show::Part::Whole);
         }
         let n = items.len();
+        let stops = items.iter().all(may_stop);
+        let stop = if stops { word(output, "x = none, and stop, ", "x = 都不并停止，") } else { "" };
         let question = Text::new(
-            format!("Approve all {n}? [y = all, n = none, 1,3 = only these, q = leave] "),
-            format!("全部 {n} 项都同意？[y = 全部，n = 都不，1,3 = 仅这些，q = 离开] "),
+            format!("Approve all {n}? [y = all, n = none, 1,3 = only these, {stop}q = leave] "),
+            format!("全部 {n} 项都同意？[y = 全部，n = 都不，1,3 = 仅这些，{stop}q = 离开] "),
         );
         let question = question.get(output.lang).to_owned();
         let typed = tokio::task::spawn_blocking(move || input::line(&question)).await;
@@ -61,6 +63,7 @@ pub(super) async fn ask(
             "" | "q" => return Ok(Some(Outcome::Left)),
             "y" | "Y" => items.iter().map(|item| item["requestId"].clone()).collect(),
             "n" | "N" => Vec::new(),
+            "x" if stops => Vec::new(),
             some => match chosen(&items, &[some.to_owned()]) {
                 Ok(chosen) => chosen,
                 Err(fault) => {
@@ -69,7 +72,8 @@ pub(super) async fn ask(
                 }
             },
         };
-        match send(desk, output, id, &found, &accepted, None).await {
+        let stop = stops && typed.trim() == "x";
+        match send(desk, output, id, &found, &accepted, None, stop).await {
             Ok(done) => return Ok(Some(Outcome::Sent(done))),
             Err(fault) if fault.code == "shown_mismatch" => {
                 output.line(&output.paint(Paint::Warn, &show::exact(fault.message.get(output.lang))));
@@ -87,7 +91,7 @@ pub(super) async fn by_flags(
     item: &Value,
     ok: bool,
     only: &[String],
-    remark: Option<&str>,
+    (remark, stop): (Option<&str>, bool),
 ) -> Result<Value, Fault> {
     let found = load(desk, output, id, item).await?;
     let items = found["items"].as_array().cloned().unwrap_or_default();
@@ -96,7 +100,7 @@ pub(super) async fn by_flags(
         (true, []) => items.iter().map(|item| item["requestId"].clone()).collect(),
         (true, only) => chosen(&items, only)?,
     };
-    send(desk, output, id, &found, &accepted, remark).await
+    send(desk, output, id, &found, &accepted, remark, stop).await
 }
 
 async fn send(
@@ -106,9 +110,10 @@ async fn send(
     found: &Value,
     accepted: &[Value],
     remark: Option<&str>,
+    stop: bool,
 ) -> Result<Value, Fault> {
     let body = json!({
-        "shown": found["shown"], "accepted": accepted, "remark": remark, "by": "cli",
+        "shown": found["shown"], "accepted": accepted, "remark": remark, "stop": stop, "by": "cli",
         "pid": std::process::id(),
     });
     let done = desk.answer_together(id, &body, output.lang).await?;

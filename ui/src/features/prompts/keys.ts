@@ -2,12 +2,12 @@
 // key alone.
 
 /** Buttons of the open card, by the letter that presses them. */
-export type CardAct = 'approve' | 'reject' | 'near' | 'always' | 'edit';
+export type CardAct = 'approve' | 'reject' | 'stop' | 'near' | 'always' | 'edit';
 export type Act = CardAct | 'down' | 'up' | 'open' | 'tick' | 'range' | 'all' | 'clear' | 'note' | 'whole' | 'search' | 'filter' | 'group' | 'snooze' | 'fold' | 'unfold';
 
 const ACTS: Record<string, Act> = {
   j: 'down', k: 'up', o: 'open', x: 'tick', X: 'range', '*': 'all', Escape: 'clear',
-  a: 'approve', r: 'reject', c: 'near', A: 'always', e: 'edit', n: 'note', d: 'whole', s: 'snooze', '/': 'search',
+  a: 'approve', r: 'reject', R: 'stop', c: 'near', A: 'always', e: 'edit', n: 'note', d: 'whole', s: 'snooze', '/': 'search',
   // `g` alone begins a jump to another page everywhere.
   f: 'filter', G: 'group', ArrowLeft: 'fold', ArrowRight: 'unfold',
 };
@@ -16,6 +16,7 @@ const ACTS: Record<string, Act> = {
 export const LETTERS: Record<CardAct, { shown: string; aria: string }> = {
   approve: { shown: 'a', aria: 'a' },
   reject: { shown: 'r', aria: 'r' },
+  stop: { shown: 'R', aria: 'Shift+R' },
   near: { shown: 'c', aria: 'c' },
   always: { shown: 'A', aria: 'Shift+A' },
   edit: { shown: 'e', aria: 'e' },

@@ -89,6 +89,7 @@ export const dialogs = {
     open: 'Open',
     approve: 'Approve',
     reject: 'Reject',
+    rejectStop: 'Reject and stop the run',
     near: 'Approve for this chat',
     always: 'Always…',
     edit: 'Edit, then approve',
@@ -156,6 +157,7 @@ export const dialogs = {
     approveAll: 'Approve all',
     approveSome: (n: number, of: number) => `Approve ${n} of ${of}`,
     rejectAll: 'Reject all',
+    rejectAllStop: 'Reject all and stop',
   },
   why: {
     asked: 'Why was I asked?',

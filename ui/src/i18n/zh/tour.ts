@@ -10,7 +10,7 @@ export const tour: typeof english = {
     question: { title: '回答一个问题', text: '某个程序向你提问。回答之前，待办里会一直有它。' },
   },
   agent: '试用',
-  fileMessage: '给我看一个需要批准的文件改动',
+  fileMessage: '给我看一个需要同意的文件改动',
   question: {
     title: '你想先做什么？',
     message: '这个问题来自一个程序，会在这里等你回答。',

@@ -46,6 +46,8 @@ export interface Card {
   group: { of: number } | null;
   /** The asker takes another command, or other arguments, from the person. */
   editable: boolean;
+  /** Who asks can be ended with a no. */
+  stops: boolean;
 }
 
 /** Where a rule could answer questions like this one from now on; the host has the last word. */
@@ -83,6 +85,7 @@ export function readCard(value: unknown): Card | null {
     app: text(card['app']),
     profile: text(card['profile']),
     editable: card['editable'] === true,
+    stops: card['stops'] === true,
     group: typeof of === 'number' && of > 1 ? { of } : null,
     sandbox: sandbox && { level: text(sandbox['level']) ?? 'none', network: sandbox['network'] !== false },
   };

@@ -17,7 +17,8 @@ const WHOLE_LINES = 5000;
 /** Options that allow nothing. */
 const REFUSALS = ['no', 'deny', 'decline', 'stop'];
 
-export type Verdict = 'ok' | 'canceled' | 'declined';
+/** `stopped`: rejected, and the run that asks ends. */
+export type Verdict = 'ok' | 'canceled' | 'declined' | 'stopped';
 
 /** How sending ended: recorded; refused and said why in the form; or the prompt is closed already. */
 export type Outcome = { kind: 'answered'; receipt: PromptRecorded } | { kind: 'refused' } | { kind: 'closed' };
@@ -236,6 +237,7 @@ export class PromptForm {
       const response = verdict === 'ok' ? okResponse(item, draft, secrets) : cancelResponse(item, draft, verdict === 'declined');
       if (verdict === 'ok' && item.hidden.length > 0 && this.withoutSeeing) response['withoutSeeing'] = true;
       if (verdict === 'ok' && edited !== null) response['edited'] = edited;
+      if (verdict === 'stopped') response['stop'] = true;
       await this.#saving;
       const receipt = await this.#api.respond(item.id, response, item.shown, rule);
       this.done = true;

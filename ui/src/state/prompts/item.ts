@@ -4,6 +4,7 @@
 import type { FieldError } from '../../protocol';
 import type { WireObject } from '../../protocol';
 import type { PromptAnswered, PromptLine, PromptView } from '../../protocol/wire';
+import { i18n } from '../../i18n/index.svelte';
 import { type Card, readCard } from './card';
 import { type Schema, readSchema } from './schema';
 
@@ -61,6 +62,8 @@ export interface Answer {
   verified: boolean;
   auto: boolean;
   declined: boolean;
+  /** The run that asked was to end with it. */
+  stopped: boolean;
   code: string | null;
   message: string | null;
   remark: string | null;
@@ -150,7 +153,7 @@ export interface PromptItem {
 /** Reads an item; null when it is none (no id), which only a broken host would send. */
 export function readItem(wire: PromptView | null | undefined): PromptItem | null {
   if (typeof wire?.requestId !== 'string' || wire.requestId === '') return null;
-  const prompt = object(wire.prompt);
+  const prompt = wire.class === 'served' ? worded(object(wire.prompt)) : object(wire.prompt);
   const kindText = text(wire.kind);
   const kind = KINDS.find((known) => known === kindText) ?? null;
   const partial = wire.partial === true;
@@ -162,7 +165,7 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     id: wire.requestId,
     kind,
     kindText,
-    title: notBlank(wire.title) ?? notBlank(prompt['title']),
+    title: notBlank(prompt['title']) ?? notBlank(wire.title),
     message: text(prompt['message']),
     source: notBlank(wire.source) ?? notBlank(prompt['source']),
     served: wire.class === 'served',
@@ -198,6 +201,21 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     ignoredLines,
     forgedLines,
   };
+}
+
+/** The words of the page's language, where the asker gave them in both: an event has them in the host's. */
+function worded(prompt: WireObject): WireObject {
+  const words = object(object(prompt['words'])[i18n.language]);
+  const labels = object(words['options']);
+  const said = { ...prompt };
+  for (const key of ['title', 'message']) if (typeof words[key] === 'string') said[key] = words[key];
+  if (Object.keys(labels).length > 0) {
+    said['options'] = list(prompt['options']).map((option) => {
+      const label = labels[text(object(option)['value'])];
+      return typeof label === 'string' ? { ...object(option), label } : option;
+    });
+  }
+  return said;
 }
 
 /** What programs call themselves in the protocol, and what people call them. */
@@ -332,6 +350,7 @@ function readAnswer(wire: PromptAnswered): Answer {
     verified: wire.verified === true,
     auto: wire.auto === true || response['auto'] === true,
     declined: response['declined'] === true,
+    stopped: response['stop'] === true,
     code: notBlank(response['code']),
     message: notBlank(response['message']),
     remark: notBlank(response['remark']),

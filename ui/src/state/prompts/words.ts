@@ -64,6 +64,7 @@ export function askerOf(item: Pick<PromptItem, 'source' | 'client' | 'card'>, ag
 /** How it ended. What a person was to approve is approved or rejected, not answered or canceled. */
 export function outcomeOf(item: PromptItem, answer: Answer): string {
   const words = i18n.t.prompts.answer;
+  if (answer.stopped) return words.rejectedStopped;
   if (answer.declined) return words.declined;
   const approval = item.kind === 'task_confirm' || item.kind === 'file_change_confirm';
   if (!approval || !answer.by?.startsWith('person:')) return words.status[answer.status];

@@ -25,7 +25,7 @@ pub(super) async fn run(api: &Api, output: &Output) -> Result<(), Fault> {
     if found.proposals.is_empty() {
         output.say(&Text::fixed(
             "nothing to propose: a rule is proposed once you approved the same thing five times within two weeks",
-            "暂无建议：两周内对同一操作批准五次后会给出建议",
+            "暂无建议：两周内对同一操作同意五次后会给出建议",
         ));
     }
     for proposal in &found.proposals {
@@ -52,7 +52,7 @@ fn show(output: &Output, proposal: &RuleProposal) {
     };
     let said = Text::new(
         format!("You approved `{name}` {n} times {}: never ask again there?", here.en),
-        format!("你{}批准了 {n} 次 `{name}`：以后在那里不再询问？", here.zh),
+        format!("你{}同意了 {n} 次 `{name}`：以后在那里不再询问？", here.zh),
     );
     output.line(&output.paint(Paint::Bold, said.get(output.lang)));
     for example in proposal.examples.iter().filter(|example| **example != name) {

@@ -22,6 +22,20 @@ impl Host {
             names: self.settings().list("instructionFiles"),
         }
     }
+
+    /// Keeps a person's word about the texts of a project; other questions about them are answered by it. Blocks.
+    pub fn decide_instructions(
+        &self,
+        workspace: &std::path::Path,
+        word: Option<InstructionConsent>,
+        by: &str,
+    ) -> Result<(), Fault> {
+        let root = self.instructions().decide(workspace, word, by)?;
+        if word.is_some() {
+            self.inbox().supersede("instructions", &root)?;
+        }
+        Ok(())
+    }
 }
 
 impl HostStage {
@@ -29,8 +43,8 @@ impl HostStage {
     pub(super) async fn prepared(&self) -> Result<(), Fault> {
         loop {
             let Some((plan, open)) = self.work(Inner::plan_instructions).await? else { return Ok(()) };
-            let (ask, show) = match plan {
-                Plan::Ask { ask, show } => (ask, show),
+            let (ask, show, root) = match plan {
+                Plan::Ask { ask, show, root } => (ask, show, root),
                 Plan::Go { block, notices } => {
                     return self
                         .work(move |stage| {
@@ -48,23 +62,29 @@ impl HostStage {
                 }
             };
             let source = self.parts.agent.name.clone();
+            let about = json!({ "instructions": true, "root": root });
             let (step, request) = match open {
                 Some(open) => self.go_on_asking(open).await?,
-                None => self.ask(ask, source.clone(), json!({ "instructions": true })).await?,
+                None => self.ask(ask, source.clone(), about.clone()).await?,
             };
             let mut said = self.verdict(&step, "", &request).await?;
             let status = said.clone().unwrap_or_else(|| "closed".to_owned());
             self.work(move |stage| stage.prompt_ended(&step, &status)).await?;
             if said.as_deref() == Some("show") {
-                let (step, request) = self.ask(show, source, json!({ "instructions": true })).await?;
+                let (step, request) = self.ask(show, source, about).await?;
                 said = self.verdict(&step, "", &request).await?;
                 let status = said.clone().unwrap_or_else(|| "closed".to_owned());
                 self.work(move |stage| stage.prompt_ended(&step, &status)).await?;
             }
-            // A question that was closed without an answer is asked again another time.
-            let Some(word) = said.as_deref().and_then(InstructionConsent::parse) else { return Ok(()) };
+            let Some(word) = said.as_deref().and_then(InstructionConsent::parse) else {
+                // Answered elsewhere meanwhile: that counts. Closed without an answer, it is asked another time.
+                if self.work(|stage| stage.is_decided()).await? {
+                    continue;
+                }
+                return Ok(());
+            };
             self.work(move |stage| {
-                stage.parts.host.instructions().decide(&stage.parts.workdir, Some(word), "chat")
+                stage.parts.host.decide_instructions(&stage.parts.workdir, Some(word), "chat")
             })
             .await?;
         }
@@ -98,6 +118,12 @@ impl Inner {
         let plan = self.parts.host.instructions().plan(&wanted, self.parts.lang)?;
         let open = steps.iter().rev().find_map(|row| open_prompt(row, |about| about["instructions"] == true));
         Ok(Some((plan, open)))
+    }
+
+    /// Whether a person has said something about the texts of this project.
+    fn is_decided(&self) -> Result<bool, Fault> {
+        let view = self.parts.host.instructions().view(&self.parts.workdir, None, self.parts.lang)?;
+        Ok(view.consent.is_some())
     }
 
     /// Where and when this is; the demo reads the words of the person alone.

@@ -5,7 +5,7 @@ use chatos_prompts::{Effect, Object, RequestId};
 use chatos_store::{
     Kept, MessageRow, MessageWrite, NewMessage, RunWrite, StepRow, StepWrite, UsageBy, now_ms,
 };
-use chatos_tool::{Fault, Lang};
+use chatos_tool::{Fault, Lang, in_both};
 use chatos_wire::chat_event::{ChatBody, ToolResultBody};
 use chatos_wire::{MessageRole, StepKind, StepState};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl HostStage {
         let (step, request_id) = match asked {
             Some(open) => self.go_on_asking(open).await?,
             None => {
-                let prompt = self.uncertain_prompt(&pending);
+                let prompt = in_both(self.parts.lang, |lang| self.uncertain_prompt(&pending, lang));
                 let source = self.parts.agent.name.clone();
                 self.ask(prompt, source, subject(&pending)).await?
             }
@@ -45,13 +45,13 @@ impl HostStage {
         Ok(word)
     }
 
-    fn uncertain_prompt(&self, pending: &Pending) -> Value {
+    fn uncertain_prompt(&self, pending: &Pending, lang: Lang) -> Value {
         let tool = &pending.call.name;
         let arguments = self.parts.emitter.arguments(&pending.call.arguments);
         // One a line, where all of them are there.
         let read = serde_json::from_str::<Value>(&arguments).ok();
         let arguments = read.and_then(|read| serde_json::to_string_pretty(&read).ok()).unwrap_or(arguments);
-        let (title, message, worked, failed, again) = match self.parts.lang {
+        let (title, message, worked, failed, again) = match lang {
             Lang::En => (
                 format!("Did {tool} finish?"),
                 format!(
@@ -70,7 +70,7 @@ impl HostStage {
                 "再执行一次",
             ),
         };
-        let again = match (self.parts.agent.acp.is_some(), self.parts.lang) {
+        let again = match (self.parts.agent.acp.is_some(), lang) {
             (true, Lang::En) => "Let the agent look first",
             (true, Lang::Zh) => "让智能体先检查",
             (false, _) => again,
@@ -168,7 +168,7 @@ impl HostStage {
             (Some(open), _) => self.go_on_asking(open).await?,
             (None, None) => return Ok(true),
             (None, Some(reached)) => {
-                let prompt = reached.prompt(self.parts.lang);
+                let prompt = in_both(self.parts.lang, |lang| reached.prompt(lang));
                 self.ask(prompt, self.parts.agent.name.clone(), json!({ "budget": true })).await?
             }
         };
@@ -198,7 +198,14 @@ impl Inner {
             detail if detail["instructions"] == true => "instructions",
             _ => "budget",
         };
-        Effect::new(kind, Object::new()).with("runId", json!(self.parts.run.id)).with("about", detail.clone())
+        let effect = Effect::new(kind, Object::new())
+            .with("runId", json!(self.parts.run.id))
+            .with("about", detail.clone());
+        match detail["root"].as_str() {
+            // The card names the project.
+            Some(root) => effect.with("root", json!({ "path": root })),
+            None => effect,
+        }
     }
 
     /// What a person said about a call before the host stopped once more.

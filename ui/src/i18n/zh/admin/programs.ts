@@ -13,7 +13,7 @@ export const programs: typeof en = {
   away: '未连接',
   hookAway: '暂无提问',
   waiting: (n) => `${n} 个问题等你回答`,
-  decides: '可批准自己的操作',
+  decides: '可自行同意自己的操作',
   unconfirmed: '它没有提供名称，这里显示的是进程名',
   seen: '最近一次',
   first: '首次出现',
