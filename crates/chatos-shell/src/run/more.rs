@@ -7,11 +7,12 @@ use chatos_access::{Access, Granted, Host, Later};
 use chatos_layer::consent::{self, Matter};
 use chatos_layer::{CallCx, NetworkUse, ShellSettings};
 use chatos_tool::{DenyRule, Issue, IssueCode, Lang, Text, ToolError};
+use chatos_wire::access::AccessKind;
 use serde_json::{Value, json};
 
 use super::{Finding, Grade, Looked, Prepared, Wanted};
 use crate::command;
-use crate::denied::{Denial, Refused};
+use crate::denied::{self, Denial, Opens, Refused};
 use crate::gate::{self, Terms};
 use crate::sandbox::{self, Level};
 use crate::server::Shop;
@@ -145,10 +146,23 @@ impl Shop {
                     "read" => (policy.may_read(&path), &mut lacks.read),
                     _ => (policy.may_write(&path), &mut lacks.write),
                 };
-                if !open {
-                    lacks.closed |= sandbox::is_closed(&path, &self.variables);
-                    list.push(path);
+                if open {
+                    continue;
                 }
+                lacks.closed |= sandbox::is_closed(&path, &self.variables);
+                // What is not there yet is made in a directory, which has to be open for it.
+                let place =
+                    if name == "write" { denied::narrowed(&path, home.as_deref()) } else { Some(path) };
+                list.push(place.ok_or_else(|| {
+                    ToolError::invalid(vec![Issue::new(
+                        format!("/access/{name}/{index}"),
+                        IssueCode::Format,
+                        Text::fixed(
+                            "it is not there yet, and the whole home directory is not opened to make it; ask for outside: true",
+                            "它尚不存在，而不能为创建它开放整个主目录；请使用 outside: true",
+                        ),
+                    )])
+                })?);
             }
         }
         if !terms.network {
@@ -314,6 +328,7 @@ pub(super) fn unreached(cx: &CallCx, prepared: &Prepared) -> Vec<Finding> {
                 host: Some(refused.name.clone()),
                 port: Some(refused.port),
                 setting: Some("shellNetwork"),
+                opens: (!refused.address).then(|| Opens::new(AccessKind::Host, name)),
             }),
         }
     };
