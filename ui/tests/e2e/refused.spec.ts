@@ -17,7 +17,7 @@ async function shellModel(): Promise<ModelServer> {
   let again = '';
   model.decide = (body) => {
     const { role, text } = lastOf(body);
-    if (role === 'tool') return { text: `It said: ${text.split('\n').at(-1) ?? ''}` };
+    if (role === 'tool') return { text: `It said: ${/^(cocoa|region) .*$/m.exec(text)?.[0] ?? 'nothing'}` };
     if (text.startsWith('{')) again = text;
     return { call: { tool: 'run_shell_command', args: JSON.parse(again) as unknown } };
   };
@@ -63,7 +63,7 @@ describe('what the sandbox refuses', () => {
     expect(items.map(({ root, kind, value }) => ({ root, kind, value }))).toEqual([{ root, kind: 'read', value: join(notes, 'prices.txt') }]);
     expect(await page.locator('[data-tool="run_shell_command"]').count()).toBe(1);
     await card.getByRole('button', { name: 'Tell the agent' }).click();
-    await page.getByText('It said: cocoa costs 3.20').waitFor();
+    await page.getByText('It said: cocoa costs 3.20', { exact: true }).waitFor();
     await card.getByText('The agent is told.').waitFor();
 
     const small = await open({ host, at: `#/chat/${id}`, language: 'zh', theme: 'dark', viewport: { width: 400, height: 800 } });
@@ -97,6 +97,6 @@ describe('what the sandbox refuses', () => {
       await page.getByRole('radio', { name: answer }).waitFor({ state: 'detached' });
       await expect.poll(() => page.locator('[data-run-state]').count()).toBe(0);
     }
-    expect(await page.getByText('It said: region = home').count()).toBe(1);
+    expect(await page.getByText('It said: region = home', { exact: true }).count()).toBe(1);
   });
 });

@@ -108,6 +108,10 @@ fn what_is_refused_names_what_lifts_it_until_it_is_taken_back() {
     }
     let asked = host.ask("GET", "/api/v1/prompts?view=all", None).json();
     assert_eq!(asked["items"], json!([]), "nobody was asked");
+    for whole in [desk.home.clone(), desk.home.join("code/.."), desk.sandbox.root().to_owned()] {
+        let refused = desk.sandbox.run(&["access", "allow", "read", whole.to_str().unwrap()]);
+        assert_eq!(refused.status, 2, "{refused:?}");
+    }
     host.stop();
 }
 

@@ -85,9 +85,14 @@ impl Shop {
                 tracing::warn!(%error, "what is open to a project is not known");
                 Granted::default()
             });
-        // A closed place is opened by a setting that names it, never for a project.
-        granted.read.retain(|path| !sandbox::is_closed(path, &self.variables));
-        granted.write.retain(|path| !sandbox::is_closed(path, &self.variables));
+        // A closed place is opened by a setting that names it, never for a project; the whole home is not opened at all.
+        let home = sandbox::home_of(&self.variables);
+        let may = |path: &PathBuf| {
+            let whole = home.as_ref().is_some_and(|home| chatos_access::whole_home(path, home).is_some());
+            !whole && !sandbox::is_closed(path, &self.variables)
+        };
+        granted.read.retain(may);
+        granted.write.retain(may);
         granted
     }
 
@@ -238,7 +243,7 @@ impl Shop {
                 ));
             }
             if !lacks.reason.trim().is_empty() {
-                lines.push(format!("{}{}", pick("Reason given: ", "理由："), lacks.reason.trim()));
+                lines.push(format!("\n{}{}", pick("Reason given: ", "理由："), lacks.reason.trim()));
             }
             if let Some(why) = &why {
                 lines.push(why.get(lang).to_owned());
@@ -250,7 +255,11 @@ impl Shop {
         };
         let message = Text::new(write(Lang::En), write(Lang::Zh));
         let title = Text::fixed("Allow this command more?", "允许该命令更多权限？");
-        let facts = self.facts(cx, wanted, looked, &names);
+        let mut facts = self.facts(cx, wanted, looked, &names);
+        if lacks.outside || lacks.closed {
+            // What is asked about is the command without its boundary.
+            (facts["sandbox"], facts["network"]) = (json!({ "level": Level::None.as_str() }), json!(true));
+        }
         Ok(Matter::access(cx, &title, message, &lacks.answers(), facts, lacks.facts()))
     }
 

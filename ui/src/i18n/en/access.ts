@@ -25,7 +25,7 @@ export const access = {
       const verb = one.access === 'write' ? 'write' : one.access === 'execute' ? 'run' : 'read';
       return `The sandbox didn’t let the command ${verb} \`${one.path ?? ''}\`.`;
     },
-    notAtFault: 'Nothing is wrong with the command. You decide whether commands may use it.',
+    notAtFault: 'Nothing is wrong with the command. You decide whether commands of this project may use it.',
     never: 'ChatOS never opens its own files to commands.',
     closed: 'This place stays closed. If it’s needed, the agent can ask to run the command once outside the sandbox.',
     opens: (kind: AccessKind, value: string) => `Nothing is wrong with the command. You can let commands of this project ${may(kind, value)}.`,

@@ -23,7 +23,7 @@ export const access: typeof en = {
       const verb = one.access === 'write' ? '写入' : one.access === 'execute' ? '运行' : '读取';
       return `沙箱不允许命令${verb} \`${one.path ?? ''}\`。`;
     },
-    notAtFault: '命令本身没有问题。是否允许命令使用它，由你决定。',
+    notAtFault: '命令本身没有问题。是否允许此项目的命令使用它，由你决定。',
     never: 'ChatOS 不会向命令开放自己的文件。',
     closed: '这个位置始终关闭。如确有需要，智能体可以请求在沙箱外运行一次该命令。',
     opens: (kind, value) => `命令本身没有问题。你可以允许此项目的命令${VERB[kind]} \`${value}\`。`,
