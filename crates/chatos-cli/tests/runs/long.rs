@@ -173,10 +173,11 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     let chat = session(&host, &worker(&host, &root));
     let run = send(&host, &chat, TASK);
     let mut random = Random::new();
-    // Each stretch of work ends with a kill at some moment of the next call, the last one with the run.
+    // Each stretch of work is cut by a kill at some call of it, the last one ends with the run.
     let stretch = wanted / (kills + 1);
     for killed in 0..=kills {
-        let until = (killed < kills).then_some(stretch * (killed + 1));
+        let at = stretch * killed + 1 + random.below(stretch as u64) as usize;
+        let until = (killed < kills).then_some(at);
         eventually("a stretch of a long run", || {
             let now = host.ask("GET", &format!("/api/v1/runs/{run}"), None).json();
             match now["state"].as_str().unwrap_or_default() {
@@ -194,7 +195,6 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
             until.filter(|calls| made.load(Ordering::Relaxed) >= *calls).map(|_| ())
         });
         if until.is_some() {
-            std::thread::sleep(std::time::Duration::from_millis(random.below(30)));
             host.kill();
             host = stand.sandbox.serve();
         }
