@@ -110,7 +110,7 @@ fn what_is_refused_names_what_lifts_it_until_it_is_taken_back() {
     assert_eq!(asked["items"], json!([]), "nobody was asked");
     for whole in [desk.home.clone(), desk.home.join("code/.."), desk.sandbox.root().to_owned()] {
         let refused = desk.sandbox.run(&["access", "allow", "read", whole.to_str().unwrap()]);
-        assert_eq!(refused.status, 2, "{refused:?}");
+        assert!(refused.status != 0 && refused.stderr.contains("whole home directory"), "{refused:?}");
     }
     host.stop();
 }
