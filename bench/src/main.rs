@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark speaks to the person who started it")]
 
 mod chat;
+mod context;
 mod lists;
 mod mcp;
 mod measure;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["prompts", only @ ..] => prompts::run(only),
         ["servers", words @ ..] => servers::run(words),
         ["chat", path @ ..] => chat::run(path),
+        ["context", path @ ..] => context::run(path),
         ["lists", path @ ..] => lists::run(path),
         ["tree", path @ ..] => tree::run(path),
         ["mcp"] => mcp::run(),
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
             println!("       chatos-bench mcp");
             println!("       chatos-bench start [PROGRAM]");
             println!("       chatos-bench chat [PROGRAM]");
+            println!("       chatos-bench context [PROGRAM]");
             println!("       chatos-bench lists [PROGRAM]");
             println!("       chatos-bench tree [PROGRAM]");
             return ExitCode::from(2);

@@ -1,4 +1,5 @@
-//! Commands: one that does nothing, and one that prints fifty megabytes.
+//! Commands: one that does nothing, one that prints fifty megabytes, and one that looks at ten thousand files, in a project
+//! whose files that run later (hooks and the like) are looked at around every command that may change something.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -69,5 +70,56 @@ pub(crate) fn run(place: &Place) -> Result<()> {
         None,
         Some(aim),
     );
+    tar(place, &mut contest)
+}
+
+/// Files that `tar` packs, and files in the project that run later.
+const FILES: usize = 10_000;
+const HOOKS: usize = 20;
+
+fn tar(place: &Place, contest: &mut Contest) -> Result<()> {
+    let root = place.root();
+    for number in 0..FILES {
+        let dir = root.join(format!("packed/{}", number / 100));
+        if number % 100 == 0 {
+            std::fs::create_dir_all(&dir)?;
+        }
+        std::fs::write(
+            dir.join(format!("{number}.txt")),
+            format!("the contents of file {number}\n").repeat(20),
+        )?;
+    }
+    let ours_only = |command: String| {
+        move |kind: Kind, client: &mut super::client::Client| -> Option<Result<Value>> {
+            let call = json!({ "command": command, "shell": "bash" });
+            (kind == Kind::Ours).then(|| client.call("run_shell_command", call))
+        }
+    };
+    let right = |kind: Kind, reply: &Value| {
+        kind != Kind::Ours || reply["structuredContent"]["data"]["exit_code"] == 0
+    };
+    // Files that run later are there from the second row on; a command that may write has them looked at twice.
+    let write = "echo x > written.txt".to_owned();
+    let bare = format!("cd '{}' && {write}", root.display());
+    for (what, hooks) in [("nothing that runs later", 0), ("20 hooks and an editor's files", HOOKS)] {
+        for number in 0..hooks {
+            std::fs::create_dir_all(root.join(".git/hooks"))?;
+            std::fs::write(root.join(format!(".git/hooks/hook-{number}")), "#!/bin/sh\ntrue\n".repeat(100))?;
+        }
+        if hooks > 0 {
+            std::fs::create_dir_all(root.join(".vscode"))?;
+            std::fs::write(root.join(".vscode/tasks.json"), "{}")?;
+            std::fs::write(root.join(".git/config"), "[core]\n\tbare = false\n")?;
+        }
+        let took = contest.run(30, 1, ours_only(write.clone()), right, || timed(&["bash", "-c", &bare]))?;
+        let (own, limit) = (took.ours.median(), took.limit.median());
+        row(&format!("shell: a small write, {what}"), own, &[], Some(("bash", limit)), None, None);
+    }
+    let pack = "tar -cf packed.tar packed".to_owned();
+    let bare = format!("cd '{}' && {pack}", root.display());
+    let took = contest.run(10, 1, ours_only(pack.clone()), right, || timed(&["bash", "-c", &bare]))?;
+    let (own, limit) = (took.ours.median(), took.limit.median());
+    let must = Bar::times(own, limit, 1.5);
+    row(&format!("shell: tar of {FILES} files"), own, &[], Some(("bash", limit)), Some(must), None);
     Ok(())
 }

@@ -13,4 +13,4 @@ pub use book::{Granted, allow, granted, list, revoke};
 pub use host::Host;
 pub use later::{Changed, Later};
 pub use proxy::{Pass, Proxy, Refused};
-pub use wanted::{Access, MAX_REASON, MAX_VALUES};
+pub use wanted::{Access, MAX_REASON, MAX_VALUES, whole_home};

@@ -72,6 +72,17 @@ pub(crate) fn wrong_path(value: &str) -> Option<Text> {
     })
 }
 
+/// Why a path is too much: the home directory, or one around it.
+pub fn whole_home(value: &Path, home: &Path) -> Option<Text> {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    real(home).starts_with(real(value)).then(|| {
+        Text::fixed(
+            "the whole home directory is not opened; name the file or directory that is needed",
+            "不能开放整个主目录；请写明所需的文件或目录",
+        )
+    })
+}
+
 /// Why a machine cannot be named so.
 pub(crate) fn wrong_host(value: &str) -> Option<Text> {
     Host::parse(value).is_none().then(|| {

@@ -30,6 +30,8 @@ mod stage;
 mod steer;
 mod transcript;
 mod turn;
+#[cfg(feature = "testing")]
+mod weigh;
 
 pub use dispatch::{
     Asker, BuiltInCall, CallContext, CallEnd, CallObserver, CallOrder, CallSettings, Dispatcher, NoObserver,
@@ -48,3 +50,5 @@ pub use stage::{
 pub use steer::{RunClock, Steer};
 pub use transcript::{Entry, Marks, Next, Origin, Pending, Speaker, Summary, Transcript, WindowMark};
 pub use turn::{End, Turn};
+#[cfg(feature = "testing")]
+pub use weigh::weigh;

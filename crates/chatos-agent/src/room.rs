@@ -91,8 +91,9 @@ impl Room {
         }
         let reserve = reserve(window.tokens, most_output);
         if window.source == Source::Default {
-            // An assumption must not refuse what the model may well take; the vendor says so where it does not.
-            window.tokens = window.tokens.max((system + tools) * 2 + reserve);
+            // An assumption must not refuse what the model may well take; the vendor says so where it does not. By bytes
+            // alone, not by what was learned: lengths of results follow from it, and every request begins as the last one.
+            window.tokens = window.tokens.max((system_bytes + tool_bytes) * 4 / 5 + reserve);
         }
         let usable = window.tokens.saturating_sub(reserve + system + tools);
         Self { window, reserve, system, tools, usable, ratio, counted, overhead: system_bytes + tool_bytes }
@@ -221,6 +222,16 @@ mod tests {
         // Nobody said that it is so small: the vendor is asked.
         let guessed = room(8_192, Source::Default, &none, 30_000);
         assert!(!guessed.is_too_small() && guessed.usable >= 10_000, "{guessed:?}");
+    }
+
+    #[test]
+    fn an_assumed_window_is_the_same_whatever_was_counted() {
+        let mut chat = Transcript::default();
+        let before = room(8_192, Source::Default, &chat, 30_000);
+        chat.entries.push(Entry { measured: Some((1_000, 450)), ..entry(5, "r", Speaker::Assistant, "a") });
+        let after = room(8_192, Source::Default, &chat, 30_000);
+        assert!(after.ratio > before.ratio && after.usable > 0);
+        assert_eq!(after.fixed_usable(), before.fixed_usable());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use chatos_tool::{Lang, Text};
+use chatos_wire::access::AccessKind;
 use rustix::fs::{Access, AtFlags, CWD};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +45,31 @@ pub(crate) struct Denial {
     /// The setting with which a person opens it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) setting: Option<&'static str>,
+    /// What lifts it once a person opens it to the commands of the project
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) opens: Option<Opens>,
+}
+
+/// What a person opens to the commands of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Opens {
+    pub(crate) kind: AccessKind,
+    /// An absolute path, or name\[:port\] of a machine
+    pub(crate) value: String,
+}
+
+impl Opens {
+    pub(crate) fn new(kind: AccessKind, value: String) -> Self {
+        Self { kind, value }
+    }
+}
+
+/// What has to be open so that a path can be used: the path itself, or for something new the nearest directory that is
+/// there. Nothing where that is the home directory or one around it, which is opened to nobody.
+pub(crate) fn narrowed(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let place = path.ancestors().find(|place| place.exists())?;
+    let whole = place.parent().is_none() || home.is_some_and(|home| home.starts_with(place));
+    (!whole).then(|| place.to_owned())
 }
 
 /// A command that ended.
@@ -121,6 +147,7 @@ pub(crate) fn find(ended: &Ended<'_>) -> Vec<Finding> {
                     host,
                     port,
                     setting: Some("shellNetwork"),
+                    opens: None,
                 },
             );
         } else if refused {
@@ -226,6 +253,7 @@ fn of_path(path: &Path, low: &str, ended: &Ended<'_>) -> Option<Denial> {
         host: None,
         port: None,
         setting,
+        opens: None,
     })
 }
 
@@ -305,7 +333,7 @@ fn is_closed(denial: &Denial, ended: &Ended<'_>) -> bool {
     path.is_some_and(|path| ended.boundary.protected.iter().any(|closed| path.starts_with(closed)))
 }
 
-fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
+fn finding(mut denial: Denial, ended: &Ended<'_>) -> Finding {
     let what = denial.path.clone().or_else(|| denial.host.clone());
     let name = what.clone().unwrap_or_default();
     let said = match (denial.access, &what) {
@@ -339,6 +367,10 @@ fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
             format!("如确有需要，请以 access: {{{access}, \"reason\": \"…\"}} 重新调用；会询问用户"),
         )
     };
+    let asked = |opens: &Opens| {
+        let member = if opens.kind == AccessKind::Host { "hosts" } else { opens.kind.as_str() };
+        again(&format!("\"{member}\": [\"{}\"]", opens.value))
+    };
     let lifts = match denial.setting {
         Some("shellNetwork") if ended.hosts.iter().any(|host| host.fits(&name, port)) => Text::fixed(
             "it may be reached, but only through the proxy in HTTPS_PROXY, which this program does not use; call again with network: true, a person is asked",
@@ -346,15 +378,19 @@ fn finding(denial: Denial, ended: &Ended<'_>) -> Finding {
         ),
         Some("shellNetwork") if ended.boundary.kernel.holds_hosts() && denial.host.is_some() => {
             let host = chatos_access::Host::of(&name, port).map_or(name.clone(), |host| host.to_string());
-            again(&format!("\"hosts\": [\"{host}\"]"))
+            asked(denial.opens.insert(Opens::new(AccessKind::Host, host)))
         }
         Some("shellNetwork") => Text::fixed(
             "if it is needed, call again with network: true; a person is asked",
             "如确有需要，请以 network: true 重新调用；会询问用户",
         ),
-        Some(_) if is_closed(&denial, ended) => again("\"outside\": true"),
-        Some("shellWritePaths") => again(&format!("\"write\": [\"{name}\"]")),
-        Some(_) => again(&format!("\"read\": [\"{name}\"]")),
+        Some(setting) => {
+            let kind = if setting == "shellWritePaths" { AccessKind::Write } else { AccessKind::Read };
+            let home = ended.home.map(crate::sandbox::real);
+            let place = narrowed(Path::new(&name), home.as_deref()).filter(|_| !is_closed(&denial, ended));
+            denial.opens = place.map(|place| Opens::new(kind, place.display().to_string()));
+            denial.opens.as_ref().map_or_else(|| again("\"outside\": true"), asked)
+        }
         None => Text::fixed("it cannot be opened to commands", "它不能向命令开放"),
     };
     let message = Text::new(

@@ -107,6 +107,9 @@ pub(super) struct Ran {
     /// What it was refused
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<Vec<Denial>>,
+    /// The project to whose commands what lifts it is opened
+    #[serde(skip_serializing_if = "Option::is_none")]
+    root: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

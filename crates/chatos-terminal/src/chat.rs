@@ -6,6 +6,7 @@ mod files;
 mod line;
 mod live;
 mod once;
+mod refused;
 mod screen;
 mod talk;
 

@@ -1,16 +1,18 @@
-//! The long run (working-day §13 point 6): one message, many calls, vendors of every protocol with small windows that
-//! count what they are sent, hold it against their rules and refuse what is too long, and a host that is killed in
-//! between. `CHATOS_LONG=500` makes it as long as it is meant: so many calls and twenty kills for each vendor.
+//! The long run (working-day §13 point 6): one message, many calls (reads of 1 KB to 1 MB, edits, commands, pictures) in a
+//! home that has been lived in, vendors of every protocol with small windows that count what they are sent, hold it
+//! against their rules and refuse what is too long, and a host that is killed in between. `CHATOS_LONG=500` makes it as
+//! long as it is meant: so many calls and twenty kills for each vendor.
 
 mod vendor;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use chatos_testkit::{Script, eventually};
+use chatos_testkit::{Random, RunningHost, Script, eventually};
 use serde_json::{Value, json};
 
 use crate::kill::answer_all;
+use crate::lived::{self, Lived};
 use crate::support::{Stand, messages, send, session};
 use vendor::{Speaks, Vendor};
 
@@ -19,6 +21,85 @@ const CALLS: usize = 40;
 /// How often the host is killed on the way, ordinarily and in the long form.
 const KILLS: (usize, usize) = (2, 20);
 const TASK: &str = "TASK-7c1: read all the parts, then say done";
+/// What the model writes down at the beginning and nobody ever ticks off.
+const TODO: &str = "TODO-9f2";
+
+// Fixed row ids of the built-in servers that are used besides the counter.
+const CODE_MAINTAINER: &str = "b10599fb-bda3-439f-9143-565fc2a2700c";
+const SHELL_TASKS: &str = "a176d672-15f4-43c5-8c5f-6516cad8240f";
+const TASK_MANAGER: &str = "56b1ee50-8160-4ec8-89ed-b65c81b8a3fd";
+
+/// What is done by a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Read,
+    Edit,
+    Command,
+    Picture,
+}
+
+fn kind(number: usize) -> Kind {
+    match number % 8 {
+        2 => Kind::Edit,
+        5 => Kind::Command,
+        6 if number % 16 == 6 => Kind::Picture,
+        _ => Kind::Read,
+    }
+}
+
+/// A command of ordinary work, by what the home has; its last act is one more line in `shell.log`.
+fn command(number: usize, lived: &Lived) -> String {
+    let mut all = vec!["true"];
+    // A host that was killed in the middle of a commit leaves Git's lock behind, as it does for people.
+    let git = "rm -f .git/index.lock && git add -A && git commit -qm work --allow-empty && git st && git log --oneline -1";
+    for (there, command) in [
+        (lived.git, git),
+        (lived.npm, "node -v && npm --version"),
+        (lived.cargo, "cargo --version"),
+        (lived.python, "python3 -c 'print(1)'"),
+    ] {
+        all.extend(there.then_some(command));
+    }
+    format!("{} && echo s-{number} >> shell.log", all[number / 8 % all.len()])
+}
+
+/// The project of the run, and what was done in it.
+#[derive(Debug, Clone)]
+struct Place {
+    root: std::path::PathBuf,
+    counts: std::path::PathBuf,
+}
+
+impl Place {
+    /// Everything that was done, once each.
+    fn done(&self) -> Vec<String> {
+        let files = [self.counts.clone(), self.root.join("shell.log"), self.root.join("work.txt")];
+        let read = |path: &std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        let all = files.iter().map(read).collect::<String>();
+        all.lines().filter(|line| *line != "END").map(str::to_owned).collect()
+    }
+}
+
+/// An agent that may read, edit, run commands and keep to-dos in a project of the home.
+fn worker(host: &RunningHost, root: &std::path::Path) -> String {
+    let post = |path: &str, body: Value| {
+        let made = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+        assert!(made.status < 300, "{path}: {}", made.text());
+        made.json()["id"].as_str().unwrap().to_owned()
+    };
+    let servers = host.ask("GET", "/api/v1/mcp-servers", None).json();
+    let servers = servers["items"].as_array().unwrap();
+    let counter = servers.iter().find(|server| server["name"] == "counter").unwrap()["id"].clone();
+    let mut granted = vec![json!({ "id": counter })];
+    for (id, tool) in
+        [(SHELL_TASKS, "run_shell_command"), (CODE_MAINTAINER, "edit_file"), (TASK_MANAGER, "add_task")]
+    {
+        granted.push(json!({ "id": id, "tools": { "allow": [tool] } }));
+    }
+    let main = json!({ "mcpServers": granted });
+    let land = post("land-configs", json!({ "name": "working", "main": main, "sub": { "mcpServers": [] } }));
+    post("agents", json!({ "name": "worker", "mode": "flow", "landConfigId": land, "workspaceRoot": root }))
+}
 
 #[expect(clippy::disallowed_methods, reason = "the long form is asked for by a variable")]
 fn wanted() -> (usize, usize) {
@@ -41,37 +122,62 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     let (wanted, kills) = wanted();
     let made = Arc::new(AtomicUsize::new(0));
     let (counting, seen) = (Arc::clone(vendor), Arc::clone(&made));
-    let counts: Arc<Mutex<Option<std::path::PathBuf>>> = Arc::default();
-    let file = Arc::clone(&counts);
-    let stand = Stand::speaking(model, move |request| {
+    let begun: Arc<Mutex<Option<(Place, Lived)>>> = Arc::default();
+    let working = Arc::clone(&begun);
+    let mut stand = Stand::speaking(model, move |request| {
         counting.answer(request, || {
-            let done = file.lock().unwrap().as_ref().map_or(0, |path| lines(path));
+            let Some((place, lived)) = working.lock().unwrap().clone() else { return Script::say("done") };
+            let done = place.done().len();
             seen.store(done, Ordering::Relaxed);
-            let Some(name) = counting.offered(request, "big").filter(|_| done < wanted) else {
+            if done >= wanted {
                 return Script::say("done");
+            }
+            let named = |tool: &str| counting.offered(request, tool).unwrap();
+            if !request.to_string().contains(TODO) {
+                let arguments = json!({ "title": format!("{TODO}: all parts are read") });
+                let calls = vec![("to-do".to_owned(), named("add_task"), arguments.to_string())];
+                return Script::thinking("thought 0", Script::Answer { text: String::new(), calls });
+            }
+            let ask = |number: usize| {
+                let (tool, arguments) = match kind(number) {
+                    Kind::Read => ("big", json!({ "key": format!("k-{number}"), "size": size(number) })),
+                    Kind::Picture => ("count", json!({ "key": format!("picture-1-{}x30", 40 + number) })),
+                    Kind::Command => ("run_shell_command", json!({ "command": command(number, &lived) })),
+                    Kind::Edit => {
+                        let new = format!("e-{number}\nEND");
+                        ("edit_file", json!({ "path": "work.txt", "old_string": "END", "new_string": new }))
+                    }
+                };
+                (format!("call-{number}"), named(tool), arguments.to_string())
             };
             // Two at once now and then, as models do.
-            let ask = |number: usize| {
-                let arguments = json!({ "key": format!("k-{number}"), "size": size(number) });
-                (format!("call-{number}"), name.clone(), arguments.to_string())
-            };
             let calls = if done % 5 == 4 { vec![ask(done + 1), ask(done + 2)] } else { vec![ask(done + 1)] };
             Script::thinking(format!("thought {done}"), Script::Answer { text: String::new(), calls })
         })
     });
-    *counts.lock().unwrap() = Some(stand.counts.clone());
+    let lived = lived::settle(&mut stand.sandbox);
+    let root = stand.sandbox.home().canonicalize().unwrap().join("code/project");
+    lived::put(&root, "work.txt", "END\n");
+    if lived.git {
+        let mut init = chatos_testkit::child("git");
+        assert!(init.args(["init", "-q"]).current_dir(&root).status().unwrap().success());
+    }
+    let place = Place { root: root.clone(), counts: stand.counts.clone() };
+    *begun.lock().unwrap() = Some((place.clone(), lived));
     let mut host = stand.sandbox.serve();
-    let limits = json!({ "maxToolPasses": 500, "runMaxToolCalls": 2000 });
+    let limits = json!({ "maxToolPasses": 500, "runMaxToolCalls": 2000, "confirmFileChanges": false });
     for (key, value) in [&limits, settings].into_iter().flat_map(|all| all.as_object().unwrap()) {
         let set = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": value })));
         assert!(set.status < 300, "{key}: {}", set.text());
     }
-    let chat = session(&host, &stand.agent);
+    let chat = session(&host, &worker(&host, &root));
     let run = send(&host, &chat, TASK);
-    // Each stretch of work ends with a kill somewhere in the middle of a call, the last one with the run.
+    let mut random = Random::new();
+    // Each stretch of work is cut by a kill at some call of it, the last one ends with the run.
     let stretch = wanted / (kills + 1);
     for killed in 0..=kills {
-        let until = (killed < kills).then_some(stretch * (killed + 1));
+        let at = stretch * killed + 1 + random.below(stretch as u64) as usize;
+        let until = (killed < kills).then_some(at);
         eventually("a stretch of a long run", || {
             let now = host.ask("GET", &format!("/api/v1/runs/{run}"), None).json();
             match now["state"].as_str().unwrap_or_default() {
@@ -107,10 +213,12 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
          a summary, {smaller} times smaller, {broken} new beginnings",
         vendor.speaks,
         stand.model.asked(),
-        lines(&stand.counts),
+        place.done().len(),
     );
+    println!("{figures}");
     assert_eq!(*vendor.faults.lock().unwrap(), Vec::<String>::new());
     assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
+    assert!(vendor.pictures.load(Ordering::Relaxed) > 0, "pictures reach the model");
     assert!(summaries > 0, "nothing was summarised");
     assert!(refused <= 6, "{refused} requests were too long");
     // A request begins with the one before, after a kill as well, unless the context was made smaller in between.
@@ -124,17 +232,26 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
         if content.contains("a person confirmed") {
             continue;
         }
+        if result["tool"] == "run_shell_command" {
+            assert!(content.contains("| exit code: 0 |"), "an ordinary command failed: {content}");
+        }
+        if result["tool"] != "big" {
+            continue;
+        }
         // The server says which call it was: an id that a model gives twice is replaced.
         let number: usize = content["k-".len()..].split(' ').next().unwrap().parse().unwrap();
         let whole = size(number).min(120_000);
         assert!(content.len() + 200 >= whole, "call {number} kept {} of {whole} bytes", content.len());
     }
     assert_eq!(said.iter().filter(|message| message["role"] == "user").count(), 1);
+    // Nothing was done twice, and nothing was asked but what became of calls that a kill cut off.
+    let done = place.done();
+    let once: std::collections::BTreeSet<&String> = done.iter().collect();
+    assert_eq!(once.len(), done.len(), "{done:?}");
+    let asked = host.ask("GET", "/api/v1/prompts?view=all&limit=200", None).json();
+    let asked = asked["items"].as_array().unwrap().len();
+    assert!(asked <= 2 * kills, "{asked} questions");
     host.stop();
-}
-
-fn lines(path: &std::path::Path) -> usize {
-    std::fs::read_to_string(path).map(|text| text.lines().count()).unwrap_or_default()
 }
 
 #[test]
@@ -145,19 +262,19 @@ fn a_window_of_8k_on_this_machine_lasts_for_a_whole_run() {
 
 #[test]
 fn a_vendor_that_names_no_number_is_learned_from() {
-    let vendor = Vendor::new(Speaks::Chat, 6_000, 2.2, vendor::groq);
+    let vendor = Vendor::new(Speaks::Chat, 12_000, 2.2, vendor::groq);
     run_against(&vendor, &json!({}), &json!({}));
 }
 
 #[test]
 fn a_vendor_that_wants_its_thinking_back_gets_it_throughout() {
-    let vendor = Vendor::new(Speaks::DeepSeek, 7_000, 2.6, vendor::deepseek);
+    let vendor = Vendor::new(Speaks::DeepSeek, 10_000, 2.6, vendor::deepseek);
     run_against(&vendor, &json!({}), &json!({}));
 }
 
 #[test]
 fn items_of_the_responses_api_stay_in_pairs() {
-    let vendor = Vendor::new(Speaks::Responses, 9_000, 2.8, vendor::openai);
+    let vendor = Vendor::new(Speaks::Responses, 11_000, 2.8, vendor::openai);
     let model = json!({ "provider": "openai_responses", "supportsReasoning": true });
     run_against(&vendor, &model, &json!({}));
 }
@@ -171,7 +288,7 @@ fn signed_thinking_goes_back_in_the_messages_api() {
 
 #[test]
 fn signatures_of_gemini_go_back_on_their_calls() {
-    let vendor = Vendor::new(Speaks::Gemini, 9_000, 2.8, vendor::gemini);
+    let vendor = Vendor::new(Speaks::Gemini, 11_000, 2.8, vendor::gemini);
     run_against(&vendor, &json!({ "provider": "gemini", "model": "gemini-3-scripted" }), &json!({}));
 }
 

@@ -9,6 +9,7 @@ mod chat;
 mod chat_files;
 mod chats;
 mod commands;
+mod day;
 mod documents;
 mod faults;
 mod golden;
@@ -17,6 +18,7 @@ mod instructions;
 mod kill;
 mod language;
 mod late;
+mod lived;
 mod long;
 mod meta;
 mod notes;
@@ -28,6 +30,7 @@ mod plugin;
 mod prompts;
 mod proxy;
 mod queue_kill;
+mod refused;
 #[path = "../support/socket.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod socket;

@@ -2,7 +2,7 @@
 //! (working-day §1.6).
 
 use chatos_tool::{ErrorCode, Fault, Text};
-use chatos_wire::access::{AccessList, AccessView, AllowAccess};
+use chatos_wire::access::{AccessKind, AccessList, AccessView, AllowAccess};
 use serde_json::{Map, json};
 
 use super::tasks::blocking;
@@ -35,6 +35,12 @@ async fn allow(app: App, _: Caller, Body(body): Body<AllowAccess>) -> Result<Acc
             .code("bad_access")
             .hint(Text::fixed("give the folder of a project", "请给出项目文件夹"))
         })?;
+        let home = host.environment().get("HOME").map(std::path::Path::new);
+        let home = home.filter(|_| body.kind != AccessKind::Host);
+        let whole = home.and_then(|home| chatos_access::whole_home(std::path::Path::new(&body.value), home));
+        if let Some(text) = whole {
+            return Err(Fault::new(ErrorCode::InvalidArgument, text).code("bad_access"));
+        }
         let view = chatos_access::allow(host.store(), &root, body.kind, &body.value, "")?;
         host.audit("access_allowed", fields(&view));
         Ok(view)

@@ -180,13 +180,3 @@ fn an_exact_name_is_first_and_strangers_are_not_there() {
     assert!(search(&tools, "the of a").is_empty());
     assert!(search(&[], "anything").is_empty());
 }
-
-#[test]
-fn twelve_hundred_tools_are_searched_in_a_moment() {
-    let tools = all();
-    let many: Vec<&GrantedTool> = tools.iter().cycle().take(1_200).collect();
-    let begun = std::time::Instant::now();
-    assert!(!search(&many, "create an issue on github 查询订单").is_empty());
-    // Ten milliseconds in a release build, of which `cargo xtask bench` keeps the figure; unoptimised ten times that.
-    assert!(begun.elapsed() < std::time::Duration::from_millis(400), "{:?}", begun.elapsed());
-}

@@ -7,11 +7,12 @@ use chatos_access::{Access, Granted, Host, Later};
 use chatos_layer::consent::{self, Matter};
 use chatos_layer::{CallCx, NetworkUse, ShellSettings};
 use chatos_tool::{DenyRule, Issue, IssueCode, Lang, Text, ToolError};
+use chatos_wire::access::AccessKind;
 use serde_json::{Value, json};
 
 use super::{Finding, Grade, Looked, Prepared, Wanted};
 use crate::command;
-use crate::denied::{Denial, Refused};
+use crate::denied::{self, Denial, Opens, Refused};
 use crate::gate::{self, Terms};
 use crate::sandbox::{self, Level};
 use crate::server::Shop;
@@ -84,9 +85,14 @@ impl Shop {
                 tracing::warn!(%error, "what is open to a project is not known");
                 Granted::default()
             });
-        // A closed place is opened by a setting that names it, never for a project.
-        granted.read.retain(|path| !sandbox::is_closed(path, &self.variables));
-        granted.write.retain(|path| !sandbox::is_closed(path, &self.variables));
+        // A closed place is opened by a setting that names it, never for a project; the whole home is not opened at all.
+        let home = sandbox::home_of(&self.variables);
+        let may = |path: &PathBuf| {
+            let whole = home.as_ref().is_some_and(|home| chatos_access::whole_home(path, home).is_some());
+            !whole && !sandbox::is_closed(path, &self.variables)
+        };
+        granted.read.retain(may);
+        granted.write.retain(may);
         granted
     }
 
@@ -145,10 +151,23 @@ impl Shop {
                     "read" => (policy.may_read(&path), &mut lacks.read),
                     _ => (policy.may_write(&path), &mut lacks.write),
                 };
-                if !open {
-                    lacks.closed |= sandbox::is_closed(&path, &self.variables);
-                    list.push(path);
+                if open {
+                    continue;
                 }
+                lacks.closed |= sandbox::is_closed(&path, &self.variables);
+                // What is not there yet is made in a directory, which has to be open for it.
+                let place =
+                    if name == "write" { denied::narrowed(&path, home.as_deref()) } else { Some(path) };
+                list.push(place.ok_or_else(|| {
+                    ToolError::invalid(vec![Issue::new(
+                        format!("/access/{name}/{index}"),
+                        IssueCode::Format,
+                        Text::fixed(
+                            "it is not there yet, and the whole home directory is not opened to make it; ask for outside: true",
+                            "它尚不存在，而不能为创建它开放整个主目录；请使用 outside: true",
+                        ),
+                    )])
+                })?);
             }
         }
         if !terms.network {
@@ -224,7 +243,7 @@ impl Shop {
                 ));
             }
             if !lacks.reason.trim().is_empty() {
-                lines.push(format!("{}{}", pick("Reason given: ", "理由："), lacks.reason.trim()));
+                lines.push(format!("\n{}{}", pick("Reason given: ", "理由："), lacks.reason.trim()));
             }
             if let Some(why) = &why {
                 lines.push(why.get(lang).to_owned());
@@ -236,7 +255,11 @@ impl Shop {
         };
         let message = Text::new(write(Lang::En), write(Lang::Zh));
         let title = Text::fixed("Allow this command more?", "允许该命令更多权限？");
-        let facts = self.facts(cx, wanted, looked, &names);
+        let mut facts = self.facts(cx, wanted, looked, &names);
+        if lacks.outside || lacks.closed {
+            // What is asked about is the command without its boundary.
+            (facts["sandbox"], facts["network"]) = (json!({ "level": Level::None.as_str() }), json!(true));
+        }
         Ok(Matter::access(cx, &title, message, &lacks.answers(), facts, lacks.facts()))
     }
 
@@ -314,6 +337,7 @@ pub(super) fn unreached(cx: &CallCx, prepared: &Prepared) -> Vec<Finding> {
                 host: Some(refused.name.clone()),
                 port: Some(refused.port),
                 setting: Some("shellNetwork"),
+                opens: (!refused.address).then(|| Opens::new(AccessKind::Host, name)),
             }),
         }
     };

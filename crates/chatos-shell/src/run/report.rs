@@ -27,6 +27,9 @@ pub(super) fn outcome(
     let mut findings = prepared.checked.findings;
     findings.extend(followed.findings);
     let denied: Vec<Denial> = findings.iter().filter_map(|finding| finding.denied.clone()).collect();
+    let opens = denied.iter().any(|denial| denial.opens.is_some());
+    let root = cx.root.as_ref().filter(|_| opens);
+    let root = root.map(|root| crate::sandbox::real(root.path()).display().to_string());
     let denied = (!denied.is_empty()).then_some(denied);
     let elapsed_ms = u64::try_from(followed.elapsed.as_millis()).unwrap_or(u64::MAX);
     let mut data = Data {
@@ -39,6 +42,7 @@ pub(super) fn outcome(
             network: prepared.terms.network,
             hosts: reachable(prepared.pass.is_some(), &prepared.granted),
             denied,
+            root,
         },
         exit_code: followed.exit_code,
         signal: followed.signal.map(signal_name),
@@ -170,7 +174,13 @@ pub(super) fn denied(cx: &CallCx, command: &str, denied: Denied) -> Value {
         cwd: denied.cwd,
         shell: denied.shell,
         mode: cx.settings.shell.mode,
-        sandbox: Ran { level: denied.terms.level, network: denied.terms.network, hosts: None, denied: None },
+        sandbox: Ran {
+            level: denied.terms.level,
+            network: denied.terms.network,
+            hosts: None,
+            denied: None,
+            root: None,
+        },
         exit_code: None,
         signal: None,
         timed_out: false,
@@ -205,6 +215,7 @@ pub(crate) fn on_terminal(
             network: prepared.terms.network,
             hosts: reachable(prepared.pass.is_some(), &prepared.granted),
             denied: None,
+            root: None,
         },
         exit_code,
         signal,

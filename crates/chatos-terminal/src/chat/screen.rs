@@ -3,6 +3,7 @@
 use chatos_tool::Text;
 use serde_json::Value;
 
+use super::refused;
 use crate::args::Thinking;
 use crate::markdown::{Markdown, clean};
 use crate::output::{Output, Paint, columns, visible};
@@ -62,6 +63,9 @@ impl<'a> Screen<'a> {
                     message["content"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
                 let status = message["status"].as_str().unwrap_or_default();
                 self.aside(Paint::Dim, &format!("← {} {}", visible(status), visible(first)));
+                for line in refused::lines(event, self.output.lang) {
+                    self.aside(Paint::Warn, &line);
+                }
             }
             "notice" => self.aside(Paint::Warn, &text("message")),
             "context_compacted" => {

@@ -1,5 +1,10 @@
 // English: what commands may use beyond their sandbox.
 
+type AccessKind = 'read' | 'write' | 'host';
+
+/** `read x`, `write x` or `reach x`. */
+const may = (kind: AccessKind, value: string) => `${kind === 'host' ? 'reach' : kind} \`${value}\``;
+
 export const access = {
   intro: 'Commands of agents run in a sandbox: they write only in their folder and have no network. Here is what you opened to them beyond that, folder by folder. An agent asks when it needs something.',
   empty: 'Nothing is open: commands have what the sandbox gives.',
@@ -13,4 +18,24 @@ export const access = {
   revokeText: 'Commands that run now keep it until they end. Agents may ask for it again.',
   done: (value: string) => `${value} is closed again`,
   add: 'Open something in the terminal, in the folder it is meant for:',
+  /** On the card of a command that was refused something. */
+  note: {
+    denied: (one: { access: string; path: string | null; host: string | null }) => {
+      if (one.access === 'network') return one.host ? `The sandbox didn’t let the command reach \`${one.host}\`.` : 'The sandbox has no network.';
+      const verb = one.access === 'write' ? 'write' : one.access === 'execute' ? 'run' : 'read';
+      return `The sandbox didn’t let the command ${verb} \`${one.path ?? ''}\`.`;
+    },
+    notAtFault: 'Nothing is wrong with the command. You decide whether commands of this project may use it.',
+    never: 'ChatOS never opens its own files to commands.',
+    closed: 'This place stays closed. If it’s needed, the agent can ask to run the command once outside the sandbox.',
+    opens: (kind: AccessKind, value: string) => `Nothing is wrong with the command. You can let commands of this project ${may(kind, value)}.`,
+    allow: (kind: AccessKind) => ({ read: 'Allow reading', write: 'Allow writing', host: 'Allow this machine' })[kind],
+    opened: (kind: AccessKind, value: string) => `Commands of this project may now ${may(kind, value)}.`,
+    notAgain: 'The command wasn’t run again.',
+    tellAgent: 'Tell the agent',
+    tell: (kind: AccessKind, value: string) => `Commands may now ${may(kind, value)}. Go on.`,
+    told: 'The agent is told.',
+    manage: 'What is open',
+    settings: (access: string): string => (access === 'network' ? 'Network settings' : 'Allowed paths'),
+  },
 };

@@ -48,16 +48,6 @@ export const chat = {
     more: 'More',
     panel: 'Open an app in the side panel',
   },
-  sandbox: {
-    denied: (one: { access: string; path: string | null; host: string | null }) => {
-      if (one.access === 'network') return one.host ? `The sandbox has no network, so the command didn’t reach \`${one.host}\`.` : 'The sandbox has no network.';
-      const verb = one.access === 'write' ? 'write' : one.access === 'execute' ? 'run' : 'read';
-      return `The sandbox didn’t let the command ${verb} \`${one.path ?? ''}\`.`;
-    },
-    notAtFault: 'Nothing is wrong with the command. You decide whether commands may use it.',
-    never: 'ChatOS never opens its own files to commands.',
-    open: (access: string): string => (access === 'network' ? 'Network settings' : 'Allowed paths'),
-  },
   log: 'Messages',
   you: 'You',
   assistant: 'Assistant',

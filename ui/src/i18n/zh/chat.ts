@@ -50,16 +50,6 @@ export const chat: typeof en = {
     more: '更多',
     panel: '在侧边栏打开应用',
   },
-  sandbox: {
-    denied: (one) => {
-      if (one.access === 'network') return one.host ? `沙箱没有网络，命令无法访问 \`${one.host}\`。` : '沙箱没有网络。';
-      const verb = one.access === 'write' ? '写入' : one.access === 'execute' ? '运行' : '读取';
-      return `沙箱不允许命令${verb} \`${one.path ?? ''}\`。`;
-    },
-    notAtFault: '命令本身没有问题。是否允许命令使用它，由你决定。',
-    never: 'ChatOS 不会向命令开放自己的文件。',
-    open: (access) => (access === 'network' ? '网络设置' : '允许的路径'),
-  },
   log: '消息记录',
   you: '你',
   assistant: '助手',

@@ -39,6 +39,10 @@ pub(super) struct Vendor {
     pub(super) refused_later: AtomicUsize,
     pub(super) without_task: AtomicUsize,
     pub(super) summaries: AtomicUsize,
+    /// Requests in which a picture was.
+    pub(super) pictures: AtomicUsize,
+    /// The tools of the first request; they never change.
+    tools: Mutex<Option<Value>>,
     pub(super) faults: Mutex<Vec<String>>,
     /// The messages of the last request, and how often the next one did not begin with them.
     before: Mutex<Vec<Value>>,
@@ -61,6 +65,8 @@ impl Vendor {
             refused_later: AtomicUsize::new(0),
             without_task: AtomicUsize::new(0),
             summaries: AtomicUsize::new(0),
+            pictures: AtomicUsize::new(0),
+            tools: Mutex::default(),
             faults: Mutex::default(),
             before: Mutex::default(),
             broken: AtomicUsize::new(0),
@@ -135,6 +141,21 @@ impl Vendor {
         }
         if !list.iter().any(|said| said.to_string().contains("TASK-7c1")) {
             self.without_task.fetch_add(1, Ordering::Relaxed);
+        }
+        let whole = request.to_string();
+        if PICTURES.iter().any(|mark| whole.contains(mark)) {
+            self.pictures.fetch_add(1, Ordering::Relaxed);
+        }
+        if whole.contains(crate::lived::SECRET) {
+            self.fault("something secret of the home".to_owned());
+        }
+        // Behind a summary the open to-dos stand, in the host's own words.
+        if whole.contains("[conversation_summary]") && !whole.contains(super::TODO) {
+            self.fault("a summary without what is open".to_owned());
+        }
+        let tools = self.tools.lock().unwrap().get_or_insert_with(|| request["tools"].clone()).clone();
+        if unmarked_tools(&tools) != unmarked_tools(&request["tools"]) {
+            self.fault("the tools are others than before".to_owned());
         }
         let now: Vec<Value> = list.iter().map(unmarked).collect();
         let mut before = self.before.lock().unwrap();
@@ -269,6 +290,8 @@ impl Vendor {
                         thought |= calls.is_empty()
                             && word("/thoughtSignature").is_some_and(|s| s.starts_with("signed thought "));
                         calls.push(name);
+                    } else if part.get("inlineData").is_some() {
+                        // A picture of the result before it.
                     } else if let Some(name) = word("/functionResponse/name") {
                         out.push(Said::Result(name));
                     } else {
@@ -282,6 +305,18 @@ impl Vendor {
         }
         out
     }
+}
+
+/// How a picture looks in the request of each vendor.
+const PICTURES: [&str; 5] =
+    ["\"image_url\"", "\"input_image\"", "\"inlineData\"", "\"images\":[", "\"type\":\"image\""];
+
+fn unmarked_tools(tools: &Value) -> Vec<Value> {
+    let mut tools = tools.as_array().cloned().unwrap_or_default();
+    for tool in &mut tools {
+        tool.as_object_mut().map(|tool| tool.remove("cache_control"));
+    }
+    tools
 }
 
 /// A message without marks for caches, which move on.

@@ -1,0 +1,169 @@
+//! What the sandbox refuses in the built program: told to the model and to the person with what lifts it, opened to the
+//! project by one word, run outside once and never remembered (working-day §1.5, §1.6, §13 point 2).
+
+use std::path::PathBuf;
+
+use chatos_testkit::{RunningHost, Sandbox, Script, ScriptedModel, eventually, skip};
+use serde_json::{Value, json};
+
+use crate::lived::{self, SECRET, put};
+use crate::support::{last, messages, offered, send, session, until};
+use crate::terminal::pty::Terminal;
+
+struct Desk {
+    sandbox: Sandbox,
+    _model: ScriptedModel,
+    home: PathBuf,
+    root: PathBuf,
+    agent: String,
+}
+
+/// An agent that runs what it is told, word for word, and repeats what came of it.
+fn desk() -> Desk {
+    let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let model = ScriptedModel::start(|request| {
+        let (role, text) = last(request);
+        match serde_json::from_str::<Value>(&text) {
+            Ok(arguments) if role == "user" => {
+                Script::call("call", offered(request, "run_shell_command").unwrap(), &arguments)
+            }
+            _ => Script::say(format!("got: {text}")),
+        }
+    });
+    lived::settle(&mut sandbox);
+    let home = sandbox.home().canonicalize().unwrap();
+    let root = home.join("code/project");
+    std::fs::create_dir_all(&root).unwrap();
+    put(&home, "notes/a.txt", "noted elsewhere\n");
+    let host = sandbox.serve();
+    let post = |path: &str, body: Value| {
+        let made = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
+        assert!(made.status < 300, "{path}: {}", made.text());
+        made.json()["id"].as_str().map(str::to_owned)
+    };
+    let scripted =
+        json!({ "name": "scripted", "provider": "openai", "model": "scripted", "baseUrl": model.base_url() });
+    let made = post("models", scripted).unwrap();
+    host.ask("POST", &format!("/api/v1/models/{made}/default"), Some(&json!({})));
+    let worker =
+        json!({ "name": "worker", "mode": "flow", "landConfigId": "lc_developer", "workspaceRoot": root });
+    let agent = post("agents", worker).unwrap();
+    host.stop();
+    Desk { sandbox, _model: model, home, root, agent }
+}
+
+/// Runs a command in a new chat; the message of its result.
+fn ran(host: &RunningHost, desk: &Desk, arguments: &Value) -> Value {
+    let chat = session(host, &desk.agent);
+    let run = send(host, &chat, &arguments.to_string());
+    until(host, &run, &["done"]);
+    messages(host, &chat).into_iter().find(|message| message["role"] == "tool").unwrap()
+}
+
+fn content(message: &Value) -> &str {
+    message["content"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn what_is_refused_names_what_lifts_it_until_it_is_taken_back() {
+    let desk = desk();
+    let host = desk.sandbox.serve();
+    let notes = desk.home.join("notes/a.txt");
+    let read = json!({ "command": format!("echo once >> ran.log; cat '{}'", notes.display()) });
+    let refused = ran(&host, &desk, &read);
+    if !content(&refused).contains("sandbox: full") {
+        skip!("the kernel does not confine fully (Landlock 3, seccomp)");
+    }
+    assert!(content(&refused).contains("sandbox_denied") && !content(&refused).contains("noted elsewhere"));
+    let sandbox = &refused["toolStructuredContent"]["data"]["sandbox"];
+    assert_eq!(sandbox["root"], desk.root.to_str().unwrap());
+    let opens = &sandbox["denied"][0]["opens"];
+    assert_eq!(opens, &json!({ "kind": "read", "value": notes }), "{sandbox}");
+    // Opened to the project it is open, also after a restart; nothing ran again by itself.
+    let body = json!({ "root": sandbox["root"], "kind": opens["kind"], "value": opens["value"] });
+    assert_eq!(host.ask("POST", "/api/v1/access", Some(&body)).status, 200);
+    assert!(content(&ran(&host, &desk, &read)).contains("noted elsewhere"));
+    host.stop();
+    let host = desk.sandbox.serve();
+    assert!(content(&ran(&host, &desk, &read)).contains("noted elsewhere"), "after a restart as well");
+    let taken = desk.sandbox.run(&["access", "revoke", notes.to_str().unwrap()]);
+    assert_eq!(taken.status, 0, "{taken:?}");
+    assert!(!content(&ran(&host, &desk, &read)).contains("noted elsewhere"), "it was taken back");
+    assert_eq!(std::fs::read_to_string(desk.root.join("ran.log")).unwrap().lines().count(), 4);
+    // Something new is made in a directory, which is what is opened for it; never the home itself.
+    let write = json!({ "command": "echo new > ~/notes/b.txt" });
+    let refused = ran(&host, &desk, &write);
+    let opens = &refused["toolStructuredContent"]["data"]["sandbox"]["denied"][0]["opens"];
+    assert_eq!(opens, &json!({ "kind": "write", "value": desk.home.join("notes") }), "{}", content(&refused));
+    let body = json!({ "root": desk.root, "kind": "write", "value": desk.home.join("notes") });
+    assert_eq!(host.ask("POST", "/api/v1/access", Some(&body)).status, 200);
+    ran(&host, &desk, &write);
+    assert_eq!(std::fs::read_to_string(desk.home.join("notes/b.txt")).unwrap(), "new\n");
+    for closed in ["echo new > ~/c.txt", "cat ~/.aws/credentials"] {
+        let refused = ran(&host, &desk, &json!({ "command": closed }));
+        let denied = &refused["toolStructuredContent"]["data"]["sandbox"]["denied"][0];
+        assert_eq!((&denied["certain"], denied.get("opens")), (&json!(true), None), "{closed}: {denied}");
+        assert!(content(&refused).contains("\"outside\": true"), "{}", content(&refused));
+        assert!(!content(&refused).contains(SECRET));
+    }
+    let asked = host.ask("GET", "/api/v1/prompts?view=all", None).json();
+    assert_eq!(asked["items"], json!([]), "nobody was asked");
+    for whole in [desk.home.clone(), desk.home.join("code/.."), desk.sandbox.root().to_owned()] {
+        let refused = desk.sandbox.run(&["access", "allow", "read", whole.to_str().unwrap()]);
+        assert!(refused.status != 0 && refused.stderr.contains("whole home directory"), "{refused:?}");
+    }
+    host.stop();
+}
+
+#[test]
+fn outside_is_asked_each_time_in_the_terminal_and_over_the_api() {
+    let desk = desk();
+    let plain = json!({ "command": "cat ~/.aws/credentials" });
+    let outside =
+        json!({ "command": "cat ~/.aws/credentials", "access": { "outside": true, "reason": "to sign in" } });
+    let host = desk.sandbox.serve();
+    if !content(&ran(&host, &desk, &plain)).contains("sandbox: full") {
+        skip!("the kernel does not confine fully (Landlock 3, seccomp)");
+    }
+    // Over the API: the question names the command and the reason, and has two answers.
+    for (selection, comes) in [("no", false), ("outside", true), ("no", false)] {
+        let chat = session(&host, &desk.agent);
+        let run = send(&host, &chat, &outside.to_string());
+        let id = eventually("a question", || {
+            let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+            list["items"][0]["requestId"].as_str().map(str::to_owned)
+        });
+        let asked = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+        let text = asked.to_string();
+        assert!(text.contains("to sign in") && text.contains("cat ~/.aws/credentials"), "{text}");
+        assert!(!text.contains("Always in this project"), "{text}");
+        let answer =
+            json!({ "response": { "status": "ok", "selection": selection }, "shown": asked["shown"] });
+        let done = host.ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&answer));
+        assert_eq!(done.status, 200, "{}", done.text());
+        until(&host, &run, &["done"]);
+        let told = messages(&host, &chat).into_iter().find(|message| message["role"] == "tool").unwrap();
+        assert_eq!(content(&told).contains(SECRET), comes, "{selection}: {}", content(&told));
+    }
+    host.stop();
+    // On a terminal, which is the host now.
+    let mut terminal = Terminal::start_as(&desk.sandbox, &["chat", "--agent", "worker"], "xterm");
+    terminal.expect("/help lists commands").expect("> ");
+    terminal.enter(&plain.to_string()).expect("The sandbox didn’t let the command read");
+    terminal.expect("once outside the sandbox").expect("got: ").expect("> ");
+    let notes = desk.home.join("notes/a.txt");
+    terminal.enter(&json!({ "command": format!("cat {}", notes.display()) }).to_string());
+    terminal.expect(&format!(
+        "chatos access allow read {} --project {}",
+        notes.display(),
+        desk.root.display()
+    ));
+    terminal.expect("got: ").expect("> ");
+    terminal.enter(&outside.to_string()).expect("Once, outside the sandbox").expect("c = ").enter("1");
+    terminal.expect(&format!("got: {}", "$ cat")).expect(SECRET).expect("> ");
+    terminal.enter(&outside.to_string()).expect("Once, outside the sandbox").expect("c = ").enter("2");
+    terminal.expect("got: ").expect("> ").press("\u{4}");
+    let (status, screen) = terminal.end();
+    assert_eq!(status, Some(0), "{screen}");
+    assert_eq!(screen.matches(SECRET).count(), 1, "{screen}");
+}
