@@ -42,28 +42,22 @@ pub struct AcpSessionRow {
 
 const SESSION: &str =
     "SELECT session_id, agent_id, acp_session_id, cwd, program, told, wanted, begun_at FROM acp_sessions";
-const NEWEST: &str = "ORDER BY updated_at DESC LIMIT 1";
 
 impl Store {
     /// The session this agent has for a chat.
     pub fn acp_session(&self, session: &str, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
         self.read(|connection| {
-            let found = connection
-                .prepare_cached(&format!("{SESSION} WHERE session_id = ?1 AND agent_id = ?2"))?
-                .query_row([session, agent], session_row)
-                .optional()?;
-            Ok(found)
+            let sql = format!("{SESSION} WHERE session_id = ?1 AND agent_id = ?2");
+            Ok(connection.prepare_cached(&sql)?.query_row([session, agent], session_row).optional()?)
         })
     }
 
     /// The newest session of this agent that told something, in whatever chat.
     pub fn newest_acp_session(&self, agent: &str) -> Result<Option<AcpSessionRow>, StoreError> {
         self.read(|connection| {
-            let found = connection
-                .prepare_cached(&format!("{SESSION} WHERE agent_id = ?1 AND told <> '{{}}' {NEWEST}"))?
-                .query_row([agent], session_row)
-                .optional()?;
-            Ok(found)
+            let sql =
+                format!("{SESSION} WHERE agent_id = ?1 AND told <> '{{}}' ORDER BY updated_at DESC LIMIT 1");
+            Ok(connection.prepare_cached(&sql)?.query_row([agent], session_row).optional()?)
         })
     }
 

@@ -1,7 +1,6 @@
 //! Values of journal and transcript: short ones lie in their row, long ones in a blob.
 //!
-//! A blob is a file of its own with an fsync of its own; most arguments and results are shorter than
-//! that is worth.
+//! A blob is a file of its own with an fsync of its own; most arguments and results are shorter than that is worth.
 
 use rusqlite::Connection;
 

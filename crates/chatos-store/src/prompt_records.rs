@@ -111,7 +111,7 @@ impl Store {
     /// Whether a question of this run, or of one that it started, was rejected with the word that it stop.
     pub fn is_told_to_stop(&self, run: &str) -> Result<bool, StoreError> {
         self.read(|connection| {
-            let sql = "SELECT EXISTS (SELECT 1 FROM prompt_records WHERE instr(answer, '\"stop\":true') > 0
+            let sql = "SELECT EXISTS (SELECT 1 FROM prompt_records WHERE instr(answer, '\"stop\":true') > 0 AND answer ->> '$.stop' = 1
                        AND entry ->> '$.runId' IN (SELECT id FROM runs WHERE id = ?1 OR root_run_id = ?1))";
             Ok(connection.prepare_cached(sql)?.query_row([run], |row| row.get(0))?)
         })

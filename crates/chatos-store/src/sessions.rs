@@ -28,12 +28,11 @@ pub struct SessionRow {
     pub imported_at: Option<i64>,
 }
 
-/// What may change in a chat.
+/// What may change in a chat; with `title_was` the title only where it still is that.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the names are those of the table")]
 pub struct SessionPatch {
     pub title: Option<String>,
-    /// The new title is for a chat that is still called this.
     pub title_was: Option<String>,
     pub agent_id: Option<String>,
     pub model_id: Option<String>,

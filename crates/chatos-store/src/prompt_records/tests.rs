@@ -60,6 +60,36 @@ fn a_prompt_is_recorded_once_and_answered_once() {
 }
 
 #[test]
+fn only_the_word_of_the_answer_itself_stops_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path());
+    store.create_session(crate::SessionRow { id: "chat".into(), ..Default::default() }).unwrap();
+    let run = |id: &str, root: &str| crate::RunRow {
+        id: id.into(),
+        session_id: "chat".into(),
+        root_run_id: root.into(),
+        ..Default::default()
+    };
+    store.enqueue_run(run("r", "r"), None, None).unwrap();
+    store.enqueue_run(run("sub", "r"), None, None).unwrap();
+    for (id, run, said) in [
+        ("form", "r", r#"{"status":"ok","values":{"stop":true}}"#),
+        ("no", "r", r#"{"status":"canceled","stop":false,"remark":"\"stop\":true"}"#),
+        ("other", "x", r#"{"status":"canceled","stop":true}"#),
+    ] {
+        let entry = format!(r#"{{"runId":"{run}","prompt":{{}}}}"#);
+        store.insert_prompt(NewPrompt { entry, ..new(id) }).unwrap().unwrap();
+        store.answer_prompt(id, NewPromptAnswer { answer: said.into(), ..answer("person:ui") }).unwrap();
+    }
+    assert!(!store.is_told_to_stop("r").unwrap());
+    let entry = r#"{"runId":"sub","prompt":{}}"#.to_owned();
+    store.insert_prompt(NewPrompt { entry, ..new("last") }).unwrap().unwrap();
+    let said = r#"{"status":"canceled","stop":true}"#.to_owned();
+    store.answer_prompt("last", NewPromptAnswer { answer: said, ..answer("person:ui") }).unwrap();
+    assert!(store.is_told_to_stop("r").unwrap(), "what a run of its own was told counts for it");
+}
+
+#[test]
 fn lines_wait_until_they_are_marked_and_go_later() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());

@@ -165,8 +165,10 @@ fn unknown_costs_are_not_zero_and_currencies_are_not_mixed() {
 fn every_word_comes_back_from_the_database() {
     let (_dir, store) = store();
     store.create_session(session("s")).unwrap();
+    // The work of another program is read from its calls and questions; it has no row.
+    let kinds: Vec<RunKind> = RunKind::ALL.iter().copied().filter(|kind| *kind != RunKind::Client).collect();
     for (number, state) in RunState::ALL.iter().enumerate() {
-        for kind in RunKind::ALL {
+        for kind in &kinds {
             for role in [Role::Main, Role::Sub] {
                 let id = format!("{number}-{kind}-{role}");
                 let run = RunRow { id: id.clone(), kind: *kind, role, state: *state, ..RunRow::default() };
@@ -175,7 +177,7 @@ fn every_word_comes_back_from_the_database() {
                 assert_eq!((read.kind, read.role, read.state, read.stop_reason), (*kind, role, *state, None));
             }
         }
-        assert_eq!(store.runs_in(&[*state]).unwrap().len(), RunKind::ALL.len() * 2);
+        assert_eq!(store.runs_in(&[*state]).unwrap().len(), kinds.len() * 2);
     }
     begin(&store);
     store.claim_run("r", "me", 99, &[RunState::Queued]).unwrap();
