@@ -1,8 +1,7 @@
 //! Time as this crate needs it: wall time for what is written and shown, monotonic time for timeouts.
 //!
 //! A clock that jumps must not expire a question or keep it for ever (`security §4.G` row 13), so
-//! every deadline is counted on [`Clock::monotonic`]; the wall clock decides only across a restart of the
-//! machine.
+//! every deadline is counted on [`Clock::monotonic`]; the wall clock decides only across a restart of the machine.
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

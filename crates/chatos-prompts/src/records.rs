@@ -2,8 +2,7 @@
 //! lines still to be mirrored, and private answers (`ui-prompts §1`, §7.3–7.4; `state §3.4`).
 //!
 //! Implemented in `chatos-inbox` on SQLite; `testing` has one for tests. Every method is
-//! synchronous and is called from blocking contexts. An implementation must not call back into this
-//! crate.
+//! synchronous and is called from blocking contexts. An implementation must not call back into this crate.
 
 use serde_json::Value;
 

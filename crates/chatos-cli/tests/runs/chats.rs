@@ -265,9 +265,10 @@ fn the_api_takes_names_where_it_is_asked_to() {
 fn the_model_names_a_chat_after_its_first_answer_where_a_person_wants_it() {
     fn decide(request: &Value) -> Script {
         let (_, text) = last(request);
-        match text.starts_with("Name the conversation below") {
-            true => Script::counted(Script::say("**Title: “Counting to seven.”**"), 11),
-            false => Script::counted(Script::say("One, two, three."), 100),
+        if text.starts_with("Name the conversation below") {
+            Script::counted(Script::say("**Title: “Counting to seven.”**"), 11)
+        } else {
+            Script::counted(Script::say("One, two, three."), 100)
         }
     }
     let stand = Stand::new(decide);

@@ -215,7 +215,10 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
         stand.model.asked(),
         place.done().len(),
     );
-    println!("{figures}");
+    #[expect(clippy::print_stdout, reason = "what the run measured, for whoever asks with --no-capture")]
+    {
+        println!("{figures}");
+    }
     assert_eq!(*vendor.faults.lock().unwrap(), Vec::<String>::new());
     assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
     assert!(vendor.pictures.load(Ordering::Relaxed) > 0, "pictures reach the model");

@@ -221,8 +221,9 @@ impl Prompts {
         }
         let prompt = record.entry.get("prompt").and_then(Value::as_object).ok_or(UseError::Changed)?;
         if shown::digest(prompt, Some(&effect.material)) != record.shown {
-            let told = self.inner.item(id).map(|item| Event::Superseded(Box::new(item)));
-            told.into_iter().for_each(|event| self.inner.send(event));
+            if let Some(item) = self.inner.item(id) {
+                self.inner.send(Event::Superseded(Box::new(item)));
+            }
             return Err(UseError::Changed);
         }
         let now = self.inner.clock.now_ms();

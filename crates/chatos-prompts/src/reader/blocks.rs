@@ -3,8 +3,7 @@
 //!
 //! A block is cut wherever it falls. The whole lines inside it are parsed by the thread that read it;
 //! the pieces of lines at its two ends go through the caller's [`Tail`], which joins them. What comes
-//! out is therefore exactly what feeding the bytes in order gives, torn, glued and endless lines
-//! included.
+//! out is therefore exactly what feeding the bytes in order gives, torn, glued and endless lines included.
 
 use std::collections::BTreeMap;
 use std::fs::File;
