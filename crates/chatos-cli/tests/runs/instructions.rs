@@ -94,7 +94,7 @@ pub(crate) fn reply(provider: &str, text: &str) -> Script {
 
 /// The messages of a request, whoever's shape it has.
 fn said(request: &Value) -> Vec<Value> {
-    let all = request["messages"].as_array().or_else(|| request["contents"].as_array());
+    let all = ["messages", "contents", "input"].into_iter().find_map(|key| request[key].as_array());
     all.cloned().unwrap_or_default()
 }
 
@@ -175,6 +175,16 @@ fn a_projects_text_reaches_anthropic_once_and_outlives_two_summaries() {
 #[test]
 fn a_projects_text_reaches_gemini_once_and_outlives_two_summaries() {
     reaches("gemini");
+}
+
+#[test]
+fn a_projects_text_reaches_the_responses_api_once_and_outlives_two_summaries() {
+    reaches("openai_responses");
+}
+
+#[test]
+fn a_projects_text_reaches_ollama_once_and_outlives_two_summaries() {
+    reaches("ollama");
 }
 
 #[test]
