@@ -402,13 +402,13 @@ fn reads_itself(launch: &AcpLaunch) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Before {
     pub(crate) session: String,
-    /// When it was begun, in milliseconds; 0 where nobody knows.
+    /// When it was begun or last loaded, in milliseconds; 0 where nobody knows.
     pub(crate) begun_at: i64,
 }
 
 impl Before {
     /// How long to wait before this session may be loaded. Gemini CLI names the file of a session by the minute and
-    /// writes a new head into a file that is there: loaded in the minute it was begun, the session would be empty.
+    /// writes a new head into a file that is there: loaded in the minute it was begun or loaded in, it would be empty.
     fn minute_left(&self, program: &str, now: i64) -> Option<Duration> {
         const MINUTE: i64 = 60_000;
         if !program.starts_with("gemini-cli") || self.begun_at.div_euclid(MINUTE) != now.div_euclid(MINUTE) {

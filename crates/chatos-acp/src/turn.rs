@@ -272,13 +272,13 @@ impl<'a> Work<'a> {
             Some(seat) => (seat, Opened::Again(Vec::new())),
             None => match Seat::open(&turn.launching, &turn.launch, whose, &root, known.as_ref()).await {
                 Ok((mut seat, opened)) => {
+                    self.keep_session(&seat).await?;
                     self.set_wanted(&mut seat).await?;
                     (seat, opened)
                 }
                 Err(why) => return Ok(Tried::Ended(End::Failed { code: why.code, message: why.message })),
             },
         };
-        self.keep_session(&seat).await?;
         turn.seats.enter(&turn.session_id, &seat);
         self.seat = Some(seat);
         self.news = true;

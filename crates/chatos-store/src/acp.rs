@@ -36,7 +36,7 @@ pub struct AcpSessionRow {
     pub told: String,
     /// What a person chose, as JSON: option to value.
     pub wanted: String,
-    /// When the agent began this session, in milliseconds; 0 where nobody knows.
+    /// When the agent began or last loaded this session, in milliseconds; 0 where nobody knows.
     pub begun_at: i64,
 }
 
@@ -83,13 +83,13 @@ impl Store {
         })
     }
 
-    /// Keeps the session an agent has for a chat. Another one than before begins now.
+    /// Keeps the session an agent has for a chat; it was begun or loaded now.
     pub fn keep_acp_session(&self, row: AcpSessionRow) -> Result<(), StoreError> {
         self.write(move |connection| {
             connection.execute(
                 "INSERT INTO acp_sessions (session_id, agent_id, acp_session_id, cwd, program, updated_at, begun_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6) ON CONFLICT (session_id, agent_id) DO UPDATE SET
-                   begun_at = iif(acp_session_id = ?3, begun_at, ?6), acp_session_id = ?3, cwd = ?4,
+                   begun_at = ?6, acp_session_id = ?3, cwd = ?4,
                    program = ?5, updated_at = ?6",
                 params![row.session_id, row.agent_id, row.acp_session_id, row.cwd, row.program, now_ms()],
             )?;
