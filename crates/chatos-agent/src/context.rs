@@ -7,11 +7,12 @@ pub(crate) mod tests;
 
 use std::collections::HashMap;
 
-use chatos_model::{Message, Reasoning};
+use chatos_model::{Message, Reasoning, ToolCall};
 
 use crate::transcript::{Entry, Origin, Speaker, Transcript};
 
-pub(crate) use shape::{PICTURES, Shape, images, pruned_line, shape};
+use shape::Answered;
+pub(crate) use shape::{PICTURES, Shape, images, pruned_line};
 
 /// What a call without a result is answered with in the context; the transcript is left alone.
 const NO_RESULT: &str = "[canceled] this call was interrupted; its outcome is unknown";
@@ -29,11 +30,11 @@ pub(crate) struct Said {
     pub block: String,
 }
 
-/// The conversation for a model, oldest first, without the summary.
+/// The conversation for a model in this shape, oldest first, without the summary.
 ///
 /// Runs are put one after the other in the order in which they were asked for, since a person may write
 /// while another run goes on.
-pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin) -> Vec<Said> {
+pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin, shape: &Shape) -> Vec<Said> {
     let mut said = Vec::new();
     for group in groups(chat, run_id) {
         let results: HashMap<&str, &Entry> = group
@@ -47,31 +48,51 @@ pub(crate) fn conversation(chat: &Transcript, run_id: &str, to: &Origin) -> Vec<
                 Speaker::Notice | Speaker::Tool => {}
                 Speaker::User => {
                     let (id, block) = (entry.id.clone(), entry.block.clone());
-                    said.push(Said { seq: entry.seq, id, message: user(entry), block });
+                    let mut message = user(entry);
+                    shape.words(entry.seq, &id, &mut message);
+                    said.push(Said { seq: entry.seq, id, message, block });
                 }
                 Speaker::Assistant => {
                     if entry.text.is_empty() && entry.calls.is_empty() {
                         continue;
                     }
-                    let (id, message) = (entry.id.clone(), answer(entry, to));
+                    let (id, mut message) = (entry.id.clone(), answer(entry, to));
+                    if let Message::Assistant { tool_calls, .. } = &mut message {
+                        shape.arguments(entry.seq, tool_calls);
+                    }
                     said.push(Said { seq: entry.seq, id, message, block: String::new() });
-                    for call in &entry.calls {
-                        let result = results.get(call.id.as_str());
+                    let answered: Vec<Answered<'_>> =
+                        entry.calls.iter().map(|call| answered(entry, call, &results)).collect();
+                    for (one, content) in answered.iter().zip(shape.results(&answered)) {
+                        let images = results.get(one.call.id.as_str()).map(|entry| entry.images.clone());
                         let message = Message::Tool {
-                            call_id: call.id.clone(),
-                            name: call.name.clone(),
-                            content: result.map_or(NO_RESULT, |entry| entry.text.as_str()).to_owned(),
-                            is_error: result.is_none_or(|entry| entry.is_error),
-                            images: result.map(|entry| entry.images.clone()).unwrap_or_default(),
+                            call_id: one.call.id.clone(),
+                            name: one.call.name.clone(),
+                            content,
+                            is_error: one.is_error,
+                            images: images.unwrap_or_default(),
                         };
-                        let seq = result.map_or(entry.seq, |entry| entry.seq);
-                        said.push(Said { seq, id: call.id.clone(), message, block: String::new() });
+                        said.push(Said {
+                            seq: one.seq,
+                            id: one.call.id.clone(),
+                            message,
+                            block: String::new(),
+                        });
                     }
                 }
             }
         }
     }
+    shape.pictures(&mut said);
     said
+}
+
+/// A call of an answer with its result; one without is told so.
+fn answered<'a>(entry: &Entry, call: &'a ToolCall, results: &HashMap<&str, &'a Entry>) -> Answered<'a> {
+    match results.get(call.id.as_str()) {
+        Some(result) => Answered { seq: result.seq, call, text: &result.text, is_error: result.is_error },
+        None => Answered { seq: entry.seq, call, text: NO_RESULT, is_error: true },
+    }
 }
 
 /// Entries that count, grouped by run in the order the runs were asked for.

@@ -45,20 +45,14 @@ pub fn plain(text: &str) -> String {
 /// At most `limit` characters: head and tail with a marker that says how the whole is read, by the id of the call
 /// or the file.
 pub fn cut(text: &str, limit: usize, id: Option<&str>) -> String {
-    let count = text.chars().count();
-    if count <= limit {
+    // A text has at least as many bytes as characters, and counting them is quick.
+    if text.len() <= limit || text.chars().count() <= limit {
         return text.to_owned();
     }
-    let head = limit * 3 / 4;
-    let tail = limit - head;
-    let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
-    let omitted = count - limit;
-    let whole = id.map(|id| format!("; read_result id={id} reads them")).unwrap_or_default();
-    format!(
-        "{}\n[… {omitted} characters left out{whole} …]\n{}",
-        &text[..at(head)],
-        &text[at(count - tail)..]
-    )
+    let (head, tail) = split(limit);
+    let from_start = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
+    let from_end = tail.checked_sub(1).and_then(|last| text.char_indices().nth_back(last));
+    left_out(text, from_start, from_end.map_or(text.len(), |(at, _)| at), id)
 }
 
 /// The same, bounded in bytes: what a model reads is counted in those.
@@ -66,8 +60,27 @@ pub(crate) fn within(text: &str, bytes: usize, id: Option<&str>) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
-    let chars = text.chars().count();
-    cut(text, bytes.saturating_mul(chars) / text.len(), id)
+    let (head, tail) = split(bytes);
+    let (mut from_start, mut from_end) = (head, text.len() - tail);
+    while !text.is_char_boundary(from_start) {
+        from_start -= 1;
+    }
+    while !text.is_char_boundary(from_end) {
+        from_end += 1;
+    }
+    left_out(text, from_start, from_end, id)
+}
+
+/// How much of the beginning and of the end stays.
+fn split(limit: usize) -> (usize, usize) {
+    let head = limit * 3 / 4;
+    (head, limit - head)
+}
+
+fn left_out(text: &str, from: usize, to: usize, id: Option<&str>) -> String {
+    let omitted = text[from..to].chars().count();
+    let whole = id.map(|id| format!("; read_result id={id} reads them")).unwrap_or_default();
+    format!("{}\n[… {omitted} characters left out{whole} …]\n{}", &text[..from], &text[to..])
 }
 
 #[cfg(test)]
@@ -89,5 +102,21 @@ mod tests {
         assert!(short.starts_with('界') && short.ends_with('z'));
         assert!(short.contains("400 characters left out; read_result id=abc reads them"), "{short}");
         assert_eq!(cut("short", 1000, None), "short");
+    }
+
+    #[test]
+    fn bytes_are_bounded_whatever_the_letters() {
+        for (text, bytes) in
+            [("界".repeat(700), 1_001), ("é".repeat(40) + &"z".repeat(9_000), 51), ("ab".repeat(9), 0)]
+        {
+            let short = within(&text, bytes, None);
+            let (head, rest) = short.split_once("\n[… ").unwrap();
+            let (omitted, tail) = rest.split_once(" characters left out …]\n").unwrap();
+            assert!(head.len() + tail.len() <= bytes && head.len() + tail.len() + 6 >= bytes, "{bytes}");
+            assert!(text.starts_with(head) && text.ends_with(tail));
+            let kept = head.chars().count() + tail.chars().count();
+            assert_eq!(omitted.parse::<usize>().unwrap(), text.chars().count() - kept);
+        }
+        assert_eq!(within("short", 5, None), "short");
     }
 }

@@ -4,7 +4,7 @@
 use chatos_model::Window;
 
 use crate::compact::{Keep, prune};
-use crate::context::{Shape, conversation, shape};
+use crate::context::{Shape, conversation};
 use crate::room::{Fixed, Room};
 use crate::transcript::{Origin, Transcript};
 
@@ -13,8 +13,7 @@ pub fn weigh(chat: &Transcript, run_id: &str, window: Window, result_chars: usiz
     let origin = Origin::default();
     let fixed = Fixed { system: &[], tools: &[] };
     let room = Room::new(window, None, chat, ("", &origin), &fixed);
-    let mut said = conversation(chat, run_id, &origin);
-    shape(&mut said, &Shape::new(&room, result_chars, &chat.marks));
+    let said = conversation(chat, run_id, &origin, &Shape::new(&room, result_chars, &chat.marks));
     let used = said.iter().map(|one| room.tokens(&one.message)).sum();
     (room.whole(used), prune(&said, &room, Keep::usual(&room)).map(|(_, freed)| freed))
 }

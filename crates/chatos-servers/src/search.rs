@@ -121,6 +121,21 @@ fn words(text: &str, each: &mut impl FnMut(u64)) {
         }
     };
     for letter in text.chars() {
+        // Nearly all of what is searched is English.
+        if letter.is_ascii() {
+            last_han = None;
+            if letter.is_ascii_alphanumeric() {
+                if letter.is_ascii_uppercase() && lower_before {
+                    flush(&mut word, each);
+                }
+                lower_before = !letter.is_ascii_uppercase();
+                word.push(letter.to_ascii_lowercase() as u8);
+            } else {
+                lower_before = false;
+                flush(&mut word, each);
+            }
+            continue;
+        }
         if is_han(letter) {
             flush(&mut word, each);
             if let Some(before) = last_han {

@@ -3,8 +3,8 @@
 use chatos_model::{Image, Source, Window};
 
 use super::*;
-use crate::context::conversation;
 use crate::context::tests::{calling, entry, result};
+use crate::context::{Shape, conversation};
 use crate::room::Fixed;
 use crate::transcript::{Entry, Origin, Speaker, Transcript};
 
@@ -22,7 +22,7 @@ fn run(passes: i64, bytes: usize) -> Vec<Said> {
         entries.push(calling(pass * 2 + 2, "r", &[&id]));
         entries.push(Entry { text: "x".repeat(bytes), ..result(pass * 2 + 3, "r", &id) });
     }
-    conversation(&Transcript { entries, ..Transcript::default() }, "r", &Origin::default())
+    conversation(&Transcript { entries, ..Transcript::default() }, "r", &Origin::default(), &Shape::OPEN)
 }
 
 #[test]
@@ -54,6 +54,7 @@ fn a_new_message_stays_whatever_came_before_it() {
         &Transcript { entries: vec![question], ..Transcript::default() },
         "q",
         &Origin::default(),
+        &Shape::OPEN,
     ));
     let room = room(16_000);
     let found = cut(&said, &room, 1).unwrap();

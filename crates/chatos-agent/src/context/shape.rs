@@ -1,6 +1,8 @@
 //! Results as a request has them: long ones cut, those of one pass together within their share, old ones
 //! one line each. What follows depends on the chat and the window alone, so every request says it the same way.
 
+use std::borrow::Cow;
+
 use chatos_model::{Image, Message, ToolCall};
 
 use super::Said;
@@ -33,6 +35,16 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
+    /// Nothing is cut.
+    #[cfg(test)]
+    pub(crate) const OPEN: Self = Self {
+        each: usize::MAX,
+        pass: usize::MAX,
+        user: usize::MAX,
+        pruned_to: i64::MIN,
+        squeezed_to: i64::MIN,
+    };
+
     /// `limit` is what a person set for a result.
     pub(crate) fn new(room: &Room, limit: usize, marks: &crate::transcript::Marks) -> Self {
         let usable = room.fixed_usable() as usize;
@@ -42,63 +54,65 @@ impl Shape {
     }
 }
 
-/// Brings messages into this shape.
-pub(crate) fn shape(said: &mut [Said], shape: &Shape) {
-    let mut calls: Vec<ToolCall> = Vec::new();
-    let mut at = 0;
-    while at < said.len() {
-        let one = &mut said[at];
-        if one.seq <= shape.squeezed_to {
-            // Its text is shorter, and can be cut.
-            one.message.fold_documents();
-        }
-        match &mut one.message {
-            Message::User { text, .. } => {
-                if text.len() > shape.user {
-                    *text = within(text, shape.user, Some(&one.id));
-                }
-                at += 1;
-            }
-            Message::Assistant { tool_calls, .. } => {
-                calls.clone_from(tool_calls);
-                if one.seq <= shape.pruned_to {
-                    tool_calls.iter_mut().for_each(shorten);
-                }
-                at += 1;
-            }
-            Message::Tool { .. } => {
-                let end = said[at..]
-                    .iter()
-                    .position(|said| !matches!(said.message, Message::Tool { .. }))
-                    .map_or(said.len(), |length| at + length);
-                results(&mut said[at..end], &calls, shape);
-                at = end;
-            }
-        }
-    }
-    pictures(said, shape.pruned_to);
+/// A call with what came of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered<'a> {
+    pub(crate) seq: i64,
+    pub(crate) call: &'a ToolCall,
+    pub(crate) text: &'a str,
+    pub(crate) is_error: bool,
 }
 
-/// The results of one pass.
-fn results(said: &mut [Said], calls: &[ToolCall], shape: &Shape) {
-    let mut lengths = Vec::with_capacity(said.len());
-    for one in said.iter_mut() {
-        let Message::Tool { call_id, name, content, is_error, .. } = &mut one.message else { continue };
-        if one.seq <= shape.pruned_to {
-            let arguments = calls.iter().find(|call| call.id == *call_id).map(|call| call.arguments.as_str());
-            *content = pruned_line(name, arguments.unwrap_or_default(), content, *is_error, call_id);
+impl Shape {
+    /// Brings the words of a person into this shape.
+    pub(crate) fn words(&self, seq: i64, id: &str, message: &mut Message) {
+        if seq <= self.squeezed_to {
+            // The text of a document is shorter than the document, and can be cut.
+            message.fold_documents();
         }
-        let most = if one.seq <= shape.squeezed_to { shape.each.min(SQUEEZED) } else { shape.each };
-        lengths.push(content.len().min(most));
+        if let Message::User { text, .. } = message
+            && text.len() > self.user
+        {
+            *text = within(text, self.user, Some(id));
+        }
     }
-    let level = level(&lengths, shape.pass);
-    for one in said.iter_mut() {
-        let Message::Tool { call_id, content, .. } = &mut one.message else { continue };
-        let most = if one.seq <= shape.squeezed_to { shape.each.min(SQUEEZED) } else { shape.each };
-        let most = most.min(level);
-        if content.len() > most {
-            *content = within(content, most, Some(call_id));
+
+    /// Leaves out the long arguments of old calls.
+    pub(crate) fn arguments(&self, seq: i64, calls: &mut [ToolCall]) {
+        if seq <= self.pruned_to {
+            calls.iter_mut().for_each(shorten);
         }
+    }
+
+    /// The results of one pass as a request has them. What is left out is never copied: results may be large, and every
+    /// pass of a run goes through all of them.
+    pub(crate) fn results(&self, results: &[Answered<'_>]) -> Vec<String> {
+        let most = |one: &Answered<'_>| {
+            if one.seq <= self.squeezed_to { self.each.min(SQUEEZED) } else { self.each }
+        };
+        let texts: Vec<Cow<'_, str>> = results.iter().map(|one| self.text(one)).collect();
+        let lengths: Vec<usize> =
+            texts.iter().zip(results).map(|(text, one)| text.len().min(most(one))).collect();
+        let level = level(&lengths, self.pass);
+        let cut = |(text, one): (Cow<'_, str>, &Answered<'_>)| match most(one).min(level) {
+            most if text.len() > most => within(&text, most, Some(&one.call.id)),
+            _ => text.into_owned(),
+        };
+        texts.into_iter().zip(results).map(cut).collect()
+    }
+
+    fn text<'a>(&self, one: &Answered<'a>) -> Cow<'a, str> {
+        if one.seq > self.pruned_to {
+            return Cow::Borrowed(one.text);
+        }
+        let line = pruned_line(&one.call.name, &one.call.arguments, one.text, one.is_error, &one.call.id);
+        // A short result says more than the line that would stand for it.
+        if one.text.len() <= line.len() { Cow::Borrowed(one.text) } else { Cow::Owned(line) }
+    }
+
+    /// Old pictures but the newest of them become words, and so do the oldest of too many.
+    pub(crate) fn pictures(&self, said: &mut [Said]) {
+        pictures(said, self.pruned_to);
     }
 }
 
@@ -125,9 +139,7 @@ pub(crate) fn pruned_line(name: &str, arguments: &str, content: &str, is_error: 
     let arguments: String = arguments.chars().take(120).collect();
     let status = if is_error { "error" } else { "ok" };
     let lines = content.lines().count();
-    let line = format!("[{name} {arguments} → {status}, {lines} lines, pruned; read_result id={id}]");
-    // A short result says more than the line that would stand for it.
-    if content.len() <= line.len() { content.to_owned() } else { line }
+    format!("[{name} {arguments} → {status}, {lines} lines, pruned; read_result id={id}]")
 }
 
 /// Long arguments of a call, as an object of the same tool.
@@ -139,7 +151,6 @@ fn shorten(call: &mut ToolCall) {
     }
 }
 
-/// Old pictures but the newest of them become words, and so do the oldest of too many.
 fn pictures(said: &mut [Said], pruned_to: i64) {
     let count = |said: &[Said], old: bool| -> usize {
         let wanted = said.iter().filter(|one| !old || one.seq <= pruned_to);
@@ -193,8 +204,7 @@ mod tests {
                 .push(Entry { text: "x\n".repeat(length / 2), ..result(3 + index as i64, "r", &ids[index]) });
         }
         let chat = Transcript { entries, ..Transcript::default() };
-        let mut said = conversation(&chat, "r", &Origin::default());
-        shape(&mut said, &shape_of);
+        let said = conversation(&chat, "r", &Origin::default(), &shape_of);
         said.into_iter()
             .filter_map(|said| match said.message {
                 Message::Tool { content, .. } => Some(content),
@@ -232,8 +242,7 @@ mod tests {
             entries.push(Entry { images: vec![image; pictures], ..result(pass * 2 + 3, "r", &id) });
         }
         let chat = Transcript { entries, ..Transcript::default() };
-        let mut said = conversation(&chat, "r", &Origin::default());
-        shape(&mut said, &Shape { pruned_to, ..PLAIN });
+        let said = conversation(&chat, "r", &Origin::default(), &Shape { pruned_to, ..PLAIN });
         let results = said.iter().filter_map(|said| match &said.message {
             Message::Tool { images, content, .. } => {
                 Some((images.len(), content.matches("left out").count()))

@@ -63,9 +63,9 @@ fn a_message_sent_meanwhile_comes_after_the_run_it_waited_for() {
         ..Transcript::default()
     };
     let all = ["u:one", "a:1", "t:c1:false", "a:done0", "u:two"];
-    assert_eq!(texts(&conversation(&chat, "r2", &Origin::default())), all);
+    assert_eq!(texts(&conversation(&chat, "r2", &Origin::default(), &Shape::OPEN)), all);
     let waiting = Transcript { queued: vec!["r2".to_owned()], ..chat };
-    assert_eq!(texts(&conversation(&waiting, "r1", &Origin::default())), all[..4]);
+    assert_eq!(texts(&conversation(&waiting, "r1", &Origin::default(), &Shape::OPEN)), all[..4]);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_run_that_is_continued_late_comes_after_what_was_said_meanwhile() {
         ..Transcript::default()
     };
     let wanted = ["u:two", "a:done0", "u:one", "a:1", "t:c1:false"];
-    assert_eq!(texts(&conversation(&chat, "r1", &Origin::default())), wanted);
+    assert_eq!(texts(&conversation(&chat, "r1", &Origin::default(), &Shape::OPEN)), wanted);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn every_call_has_a_result_right_behind_it_whatever_was_written_between() {
         ..Transcript::default()
     };
     let wanted = ["u:go", "a:2", "t:c1:true", "t:c2:false", "u:correction"];
-    assert_eq!(texts(&conversation(&chat, "r", &Origin::default())), wanted);
+    assert_eq!(texts(&conversation(&chat, "r", &Origin::default(), &Shape::OPEN)), wanted);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_a_summary_covers_is_left_out_but_not_what_waited() {
         }),
         ..Transcript::default()
     };
-    assert_eq!(texts(&conversation(&chat, "r2", &Origin::default())), ["u:waited"]);
+    assert_eq!(texts(&conversation(&chat, "r2", &Origin::default(), &Shape::OPEN)), ["u:waited"]);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_block_stands_beside_the_words_of_a_person_and_is_not_part_of_them() {
         ],
         ..Transcript::default()
     };
-    let said = conversation(&chat, "r", &Origin::default());
+    let said = conversation(&chat, "r", &Origin::default(), &Shape::OPEN);
     assert_eq!(texts(&said), ["u:one", "a:done0"]);
     assert_eq!(said.iter().map(|said| said.block.as_str()).collect::<Vec<_>>(), ["[instructions] x", ""]);
 }

@@ -5,7 +5,7 @@ use chatos_tool::Text;
 
 use super::Turn;
 use super::answer::Pass;
-use crate::context::{Said, Shape, conversation, shape};
+use crate::context::{Said, Shape, conversation};
 use crate::repeat::{NOTE, Repeating};
 use crate::room::{Fixed, Room};
 use crate::stage::{ContextFacts, ModelFacts};
@@ -85,9 +85,8 @@ impl Turn {
 
     /// The conversation as requests have it.
     pub(super) fn shaped(&self, chat: &Transcript, room: &Room) -> Vec<Said> {
-        let mut said = conversation(chat, &self.run.id, &self.model.origin);
-        shape(&mut said, &Shape::new(room, self.limits.result_chars, &chat.marks));
-        said
+        let shape = Shape::new(room, self.limits.result_chars, &chat.marks);
+        conversation(chat, &self.run.id, &self.model.origin, &shape)
     }
 
     /// A message as it is sent: behind what ChatOS put before it.

@@ -229,8 +229,8 @@ pub(super) fn block(lang: Lang, task: &str, summary: &str, standing: &str) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::conversation;
     use crate::context::tests::{calling, entry, result};
+    use crate::context::{Shape, conversation};
     use crate::transcript::Origin;
 
     fn said(passes: i64) -> Vec<Said> {
@@ -243,7 +243,7 @@ mod tests {
                 ..result(pass * 2 + 3, "r", &id)
             });
         }
-        conversation(&Transcript { entries, ..Transcript::default() }, "r", &Origin::default())
+        conversation(&Transcript { entries, ..Transcript::default() }, "r", &Origin::default(), &Shape::OPEN)
     }
 
     #[test]
