@@ -75,23 +75,49 @@ const MOVED: [(&str, &str); 4] = [
     ("GRADLE_USER_HOME", "gradle.properties"),
 ];
 
-/// The closed places of a home directory that are there, links not resolved. Around each of them everything is
-/// granted by name, so one that is not there would only keep people from what they opened.
-pub(crate) fn closed(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+/// The closed places of a person that are there, without links. Around each of them everything is granted by name, so one
+/// that is not there would only keep people from what they opened. `variable` reads the person's environment.
+pub fn closed<'a>(variable: impl Fn(&str) -> Option<&'a str>) -> Vec<PathBuf> {
+    let variable = |name: &str| variable(name).map(Path::new).filter(|path| path.is_absolute());
+    let Some(home) = variable("HOME").map(real) else { return Vec::new() };
     let mut all = Vec::new();
     for place in CLOSED {
         expand(&home.join(place), &mut all);
     }
     for (name, place) in MOVED {
         let Some(moved) = variable(name) else { continue };
-        if place.is_empty() { all.push(moved) } else { expand(&moved.join(place), &mut all) }
+        if place.is_empty() { all.push(moved.to_owned()) } else { expand(&moved.join(place), &mut all) }
     }
     all.retain(|path| std::fs::symlink_metadata(path).is_ok());
-    all
+    all.iter().map(|path| real(path)).collect()
+}
+
+/// Whether a path is or lies in a closed place.
+pub fn is_closed<'a>(path: &Path, variable: impl Fn(&str) -> Option<&'a str>) -> bool {
+    let path = real(path);
+    closed(variable).iter().any(|closed| path.starts_with(closed))
+}
+
+/// The path without links as far as it exists.
+pub fn real(path: &Path) -> PathBuf {
+    let mut existing = path;
+    let mut rest = Vec::new();
+    loop {
+        if let Ok(found) = std::fs::canonicalize(existing) {
+            return rest.iter().rev().fold(found, |path: PathBuf, name: &&OsStr| path.join(name));
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name);
+                existing = parent;
+            }
+            _ => return path.to_owned(),
+        }
+    }
 }
 
 /// A path whose last part may hold a `*`: what is there now.
-pub(super) fn expand(pattern: &Path, into: &mut Vec<PathBuf>) {
+pub fn expand(pattern: &Path, into: &mut Vec<PathBuf>) {
     let (Some(parent), Some(name)) = (pattern.parent(), pattern.file_name().and_then(OsStr::to_str)) else {
         return;
     };
@@ -119,18 +145,28 @@ mod tests {
     #[test]
     fn patterns_and_names_find_what_is_there() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::create_dir(dir.path().join(".cargo")).unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(home.join(".cargo")).unwrap();
         for name in [".cargo/credentials.toml", ".cargo/credentials", ".cargo/config.toml", ".psql_history"] {
-            std::fs::write(dir.path().join(name), "x").unwrap();
+            std::fs::write(home.join(name), "x").unwrap();
         }
-        let moved = dir.path().join("keys");
+        let moved = home.join("keys");
         std::fs::create_dir(&moved).unwrap();
-        std::fs::create_dir(dir.path().join(".ssh")).unwrap();
-        let all = closed(dir.path(), |name| (name == "GNUPGHOME").then(|| moved.clone()));
-        let has = |name: &str| all.contains(&dir.path().join(name));
+        std::fs::create_dir(home.join(".ssh")).unwrap();
+        let variable = |name: &str| match name {
+            "HOME" => home.to_str(),
+            "GNUPGHOME" => moved.to_str(),
+            _ => None,
+        };
+        let all = closed(variable);
+        let has = |name: &str| all.contains(&home.join(name));
         assert!(has(".cargo/credentials") && has(".cargo/credentials.toml") && has(".psql_history"));
         assert!(has(".ssh") && !has(".netrc"), "what is there");
         assert!(!has(".cargo/config.toml") && !has(".cargo"));
         assert!(all.contains(&moved));
+        assert!(
+            is_closed(&home.join(".ssh/config"), variable) && is_closed(&home.join("keys/../.ssh"), variable)
+        );
+        assert!(!is_closed(&home.join(".cargo"), variable) && !is_closed(&home.join("work"), variable));
     }
 }

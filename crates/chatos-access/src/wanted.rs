@@ -6,6 +6,7 @@ use chatos_tool::{Issue, IssueCode, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::closed::{is_closed, real};
 use crate::host::Host;
 
 /// Most values of a kind in one call.
@@ -72,13 +73,20 @@ pub(crate) fn wrong_path(value: &str) -> Option<Text> {
     })
 }
 
-/// Why a path is too much: the home directory, or one around it.
-pub fn whole_home(value: &Path, home: &Path) -> Option<Text> {
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    real(home).starts_with(real(value)).then(|| {
-        Text::fixed(
+/// Why a path is not opened to a project: it is the home directory or one around it, or it is closed.
+pub fn unopenable<'a>(path: &Path, variable: impl Fn(&str) -> Option<&'a str>) -> Option<Text> {
+    if variable("HOME").is_some_and(|home| real(Path::new(home)).starts_with(real(path))) {
+        return Some(Text::fixed(
             "the whole home directory is not opened; name the file or directory that is needed",
             "不能开放整个主目录；请写明所需的文件或目录",
+        ));
+    }
+    is_closed(path, variable).then(|| {
+        Text::fixed(
+            "keys, tokens and what browsers and other agents keep stay closed to projects; the setting `shellReadPaths` \
+             opens this one place to all commands if you name it there",
+            "密钥、令牌以及浏览器和其他智能体保存的内容不对项目开放；如确有需要，在设置 `shellReadPaths` 中写明这一路径，\
+             所有命令即可读取",
         )
     })
 }

@@ -289,7 +289,7 @@ fn paths(line: &str, ended: &Ended<'_>) -> Vec<PathBuf> {
         } else {
             continue;
         };
-        let path = crate::sandbox::real(&path);
+        let path = chatos_access::real(&path);
         if !found.contains(&path) {
             found.push(path);
         }
@@ -386,7 +386,7 @@ fn finding(mut denial: Denial, ended: &Ended<'_>) -> Finding {
         ),
         Some(setting) => {
             let kind = if setting == "shellWritePaths" { AccessKind::Write } else { AccessKind::Read };
-            let home = ended.home.map(crate::sandbox::real);
+            let home = ended.home.map(chatos_access::real);
             let place = narrowed(Path::new(&name), home.as_deref()).filter(|_| !is_closed(&denial, ended));
             denial.opens = place.map(|place| Opens::new(kind, place.display().to_string()));
             denial.opens.as_ref().map_or_else(|| again("\"outside\": true"), asked)

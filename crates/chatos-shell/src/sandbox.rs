@@ -3,7 +3,6 @@
 
 #[cfg(target_os = "linux")]
 mod calls;
-mod closed;
 mod grants;
 #[cfg(target_os = "linux")]
 mod paths;
@@ -15,7 +14,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use grants::{Places, Programs, boundary, home_of, is_closed, real};
+pub(super) use grants::{Places, Programs, boundary, home_of};
 pub use toolchain::Pruned;
 pub use toolchain::prune_caches;
 pub(super) use toolchain::{Toolchains, note_use};

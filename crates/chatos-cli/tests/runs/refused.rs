@@ -112,6 +112,12 @@ fn what_is_refused_names_what_lifts_it_until_it_is_taken_back() {
         let refused = desk.sandbox.run(&["access", "allow", "read", whole.to_str().unwrap()]);
         assert!(refused.status != 0 && refused.stderr.contains("whole home directory"), "{refused:?}");
     }
+    for (kind, closed) in [("read", ".aws"), ("write", ".ssh/id_ed25519"), ("read", ".npmrc")] {
+        let refused = desk.sandbox.run(&["access", "allow", kind, desk.home.join(closed).to_str().unwrap()]);
+        assert!(refused.status != 0 && refused.stderr.contains("`shellReadPaths`"), "{refused:?}");
+    }
+    let open = host.ask("GET", "/api/v1/access", None).json();
+    assert_eq!(open["items"].as_array().map(Vec::len), Some(1), "nothing closed is listed as open: {open}");
     host.stop();
 }
 

@@ -35,10 +35,9 @@ async fn allow(app: App, _: Caller, Body(body): Body<AllowAccess>) -> Result<Acc
             .code("bad_access")
             .hint(Text::fixed("give the folder of a project", "请给出项目文件夹"))
         })?;
-        let home = host.environment().get("HOME").map(std::path::Path::new);
-        let home = home.filter(|_| body.kind != AccessKind::Host);
-        let whole = home.and_then(|home| chatos_access::whole_home(std::path::Path::new(&body.value), home));
-        if let Some(text) = whole {
+        let path = (body.kind != AccessKind::Host).then(|| std::path::Path::new(&body.value));
+        let variable = |name: &str| host.environment().get(name);
+        if let Some(text) = path.and_then(|path| chatos_access::unopenable(path, variable)) {
             return Err(Fault::new(ErrorCode::InvalidArgument, text).code("bad_access"));
         }
         let view = chatos_access::allow(host.store(), &root, body.kind, &body.value, "")?;

@@ -81,15 +81,13 @@ impl Shop {
         let Some(root) = &cx.root else { return Granted::default() };
         let Ok(Some(store)) = self.store.get() else { return Granted::default() };
         let mut granted =
-            chatos_access::granted(&store, &sandbox::real(root.path())).unwrap_or_else(|error| {
+            chatos_access::granted(&store, &chatos_access::real(root.path())).unwrap_or_else(|error| {
                 tracing::warn!(%error, "what is open to a project is not known");
                 Granted::default()
             });
         // A closed place is opened by a setting that names it, never for a project; the whole home is not opened at all.
-        let home = sandbox::home_of(&self.variables);
         let may = |path: &PathBuf| {
-            let whole = home.as_ref().is_some_and(|home| chatos_access::whole_home(path, home).is_some());
-            !whole && !sandbox::is_closed(path, &self.variables)
+            chatos_access::unopenable(path, |name| self.variables.get(name).map(String::as_str)).is_none()
         };
         granted.read.retain(may);
         granted.write.retain(may);
@@ -130,7 +128,7 @@ impl Shop {
         let home = sandbox::home_of(&self.variables);
         for (name, list) in [("read", &access.read), ("write", &access.write)] {
             for (index, value) in list.iter().enumerate() {
-                let path = sandbox::real(Path::new(value));
+                let path = chatos_access::real(Path::new(value));
                 if policy.never_opens(&path) {
                     return Err(refused(Text::new(
                         format!("`{value}` belongs to ChatOS itself and is opened to no command"),
@@ -154,7 +152,8 @@ impl Shop {
                 if open {
                     continue;
                 }
-                lacks.closed |= sandbox::is_closed(&path, &self.variables);
+                lacks.closed |=
+                    chatos_access::is_closed(&path, |name| self.variables.get(name).map(String::as_str));
                 // What is not there yet is made in a directory, which has to be open for it.
                 let place =
                     if name == "write" { denied::narrowed(&path, home.as_deref()) } else { Some(path) };
@@ -276,7 +275,7 @@ impl Shop {
         granted.write.extend(lacks.write.iter().cloned());
         granted.hosts.extend(lacks.hosts.iter().cloned());
         let (Chosen::Project, Some(root)) = (chosen, &cx.root) else { return };
-        let root = sandbox::real(root.path());
+        let root = chatos_access::real(root.path());
         for (kind, value) in lacks.values() {
             let kind = kind.parse().unwrap_or(chatos_wire::access::AccessKind::Read);
             let kept = self.store.need().map_err(chatos_tool::Fault::from).and_then(|store| {
@@ -358,7 +357,7 @@ pub(super) async fn before(shop: &Shop, cx: &CallCx, prepared: &Prepared) -> Opt
 pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, before: Later) {
     let Ok(root) = command::open_root(cx, &shop.protected) else { return };
     let named: Vec<PathBuf> = prepared.granted.write.clone();
-    let base = sandbox::real(root.path());
+    let base = chatos_access::real(root.path());
     let compared = tokio::task::spawn_blocking(move || {
         let changed = before.changed(&Later::look(&root));
         (before, changed)

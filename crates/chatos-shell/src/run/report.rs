@@ -29,7 +29,7 @@ pub(super) fn outcome(
     let denied: Vec<Denial> = findings.iter().filter_map(|finding| finding.denied.clone()).collect();
     let opens = denied.iter().any(|denial| denial.opens.is_some());
     let root = cx.root.as_ref().filter(|_| opens);
-    let root = root.map(|root| crate::sandbox::real(root.path()).display().to_string());
+    let root = root.map(|root| chatos_access::real(root.path()).display().to_string());
     let denied = (!denied.is_empty()).then_some(denied);
     let elapsed_ms = u64::try_from(followed.elapsed.as_millis()).unwrap_or(u64::MAX);
     let mut data = Data {

@@ -7,9 +7,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use chatos_access::real;
 use chatos_layer::{SafetyMode, ShellSettings, ToolchainUse};
 
-use super::closed::closed;
 use super::toolchain::{self, Look, Toolchains};
 use super::{Boundary, Kernel};
 
@@ -112,19 +112,6 @@ fn fresh<T: Clone>(known: &Mutex<Option<Found<T>>>, writable: &[PathBuf], find: 
 pub(crate) fn home_of(variables: &BTreeMap<String, String>) -> Option<PathBuf> {
     let home = variables.get("HOME").map(PathBuf::from).filter(|path| path.is_absolute())?;
     Some(real(&home))
-}
-
-/// The closed places of a person (working-day §1.2), without links.
-fn closed_of(variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
-    let variable = |name: &str| variables.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let all = home_of(variables).map(|home| closed(&home, variable)).unwrap_or_default();
-    all.iter().map(|path| real(path)).collect()
-}
-
-/// Whether a path lies in one of them.
-pub(crate) fn is_closed(path: &Path, variables: &BTreeMap<String, String>) -> bool {
-    let path = real(path);
-    closed_of(variables).iter().any(|closed| path.starts_with(closed))
 }
 
 /// The root and what a person named; a link that a command may have made leads it nowhere.
@@ -230,7 +217,7 @@ pub(crate) fn boundary(
         }
         SafetyMode::Strict => places.programs.found(places.variables, home.as_deref(), &write),
     };
-    let closed = closed_of(places.variables);
+    let closed = chatos_access::closed(|name| places.variables.get(name).map(String::as_str));
     let never: Vec<PathBuf> = places.protected.iter().map(|path| real(path)).collect();
     let mut opened = Vec::new();
     for path in named(&settings.read_paths, &write) {
@@ -262,23 +249,5 @@ pub(crate) fn boundary(
         never,
         network,
         proxy: None,
-    }
-}
-
-/// The path without links as far as it exists.
-pub(crate) fn real(path: &Path) -> PathBuf {
-    let mut existing = path;
-    let mut rest = Vec::new();
-    loop {
-        if let Ok(found) = std::fs::canonicalize(existing) {
-            return rest.iter().rev().fold(found, |path: PathBuf, name: &&OsStr| path.join(name));
-        }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                rest.push(name);
-                existing = parent;
-            }
-            _ => return path.to_owned(),
-        }
     }
 }

@@ -11,7 +11,8 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::closed::expand;
+use chatos_access::expand;
+
 use super::grants::leads_to;
 pub use cache::Pruned;
 pub(crate) use cache::note_use;

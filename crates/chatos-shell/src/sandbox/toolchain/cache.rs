@@ -22,7 +22,7 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) fn base(variables: &std::collections::BTreeMap<String, String>, home: &Path) -> Option<PathBuf> {
     let named = variables.get("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = named.unwrap_or_else(|| home.join(".cache"));
-    let caches = super::super::grants::real(&caches);
+    let caches = chatos_access::real(&caches);
     let base = caches.join("chatos/shell");
     let own = std::slice::from_ref(&caches);
     let free = |path: &Path| leads_to(path, own).is_ok() || std::fs::symlink_metadata(path).is_err();
