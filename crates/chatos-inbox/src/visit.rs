@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use chatos_keys::{KeyPlace, StateKey};
+use chatos_lines::{DiskFs, Paths};
 use chatos_paths::{Environment, Locations, StateDir};
 use chatos_prompts::{
-    Answered, Config, DiskFs, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Paths, Private,
-    Prompts, RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
+    Answered, Config, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Private, Prompts,
+    RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
 };
 use chatos_settings::SettingsInput;
-use chatos_store::{KeyPlace, OpenOptions, StateKey, Store};
+use chatos_store::{OpenOptions, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 

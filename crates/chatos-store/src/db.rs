@@ -145,7 +145,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        crate::halt::around(|| self.write(work))
+        chatos_paths::halt_around(|| self.write(work))
     }
 
     /// Runs `work` in the writer's transaction and returns after the commit is durable.
