@@ -226,14 +226,7 @@ impl Beside {
         if !dir.database().exists() {
             return Ok(None);
         }
-        let store = Store::open(OpenOptions {
-            path: dir.database(),
-            backups: dir.backups(),
-            migrate: false,
-            wal: true,
-            used: false,
-            check: false,
-        })?;
+        let store = Store::open(OpenOptions::beside(&dir))?;
         *kept = Some(store.clone());
         Ok(Some(store))
     }

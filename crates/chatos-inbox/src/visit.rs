@@ -21,14 +21,7 @@ use crate::questions::Questions;
 /// The queue of a state that nobody serves, with its records. `host.lock` is taken for the moment of a record.
 pub fn recorded(environment: &Environment, places: &Locations) -> Result<Questions, Fault> {
     let dir = StateDir::existing(&places.state_dir)?;
-    let store = Store::open(OpenOptions {
-        path: dir.database(),
-        backups: dir.backups(),
-        migrate: false,
-        wal: true,
-        used: false,
-        check: false,
-    })?;
+    let store = Store::open(OpenOptions::beside(&dir))?;
     let input =
         SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
     open(environment, places, store, input, Role::Visitor)
