@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use chatos_agent::{Entry, Marks, Origin, Speaker, Transcript, weigh};
+use chatos_agent::{Entry, Marks, Speaker, Transcript, weigh};
 use chatos_contribution::ServerIdentity;
 use chatos_model::{Source, ToolCall, Window};
 use chatos_servers::{GrantedTool, search};
@@ -83,18 +83,7 @@ fn chat() -> Transcript {
         seq: seq as i64,
         run_id: "run".to_owned(),
         speaker,
-        text: String::new(),
-        block: String::new(),
-        images: Vec::new(),
-        documents: Vec::new(),
-        reasoning: Vec::new(),
-        origin: Origin::default(),
-        measured: None,
-        calls: Vec::new(),
-        call_id: String::new(),
-        tool_name: String::new(),
-        is_error: false,
-        partial: false,
+        ..Entry::default()
     };
     let mut entries = vec![Entry { text: "Read all of it.".to_owned(), ..entry(0, Speaker::User) }];
     for seq in (1..MESSAGES).step_by(2) {

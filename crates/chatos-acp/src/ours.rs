@@ -6,12 +6,14 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use chatos_servers::{CALL_READONLY, CALL_TOOL, FIND_TOOLS};
+
 /// The name of the server that agents are given.
 pub(crate) const SERVER: &str = "chatos";
 /// Calls that are remembered until somebody asks for them.
 const MOST: usize = 1_000;
 /// Tools of the gateway that lead to any other one.
-const DOORS: [&str; 3] = ["find_tools", "call_tool", "call_readonly_tool"];
+const DOORS: [&str; 3] = [FIND_TOOLS, CALL_TOOL, CALL_READONLY];
 
 /// A tool that agents reach through our gateway, by what the host calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]

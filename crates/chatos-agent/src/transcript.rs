@@ -6,13 +6,14 @@ use chatos_model::{Document, Image, Reasoning, ToolCall};
 use crate::resume::StepFacts;
 
 /// Who said something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Speaker {
     User,
     Assistant,
     Tool,
     /// For people only; no model sees it.
+    #[default]
     Notice,
 }
 
@@ -35,8 +36,8 @@ impl Origin {
     }
 }
 
-/// One message.
-#[derive(Debug, Clone, PartialEq)]
+/// One message. By default one that no model sees.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Entry {
     /// Its id.
     pub id: String,

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use chatos_contribution::AppText;
 use chatos_events::Events;
 use chatos_model::Models;
 use chatos_paths::StateDir;
@@ -15,7 +16,7 @@ use chatos_store::{AgentRecord, Store, SystemPrompt};
 use chatos_tool::names::{Named, Noun, pick};
 use chatos_tool::{Fault, Lang};
 
-use crate::blocks::{AppPrompt, Assembly, BlockContext, SystemBlocks};
+use crate::blocks::{Assembly, BlockContext, SystemBlocks};
 use crate::book::{PromptBook, language};
 use crate::fault::{no_agent, no_land_config, run_refused};
 use crate::seeds::FIRST_AGENT;
@@ -142,7 +143,7 @@ impl Agents {
     }
 
     /// Texts of apps that a person may hand to this agent's model by name.
-    pub fn app_texts(&self, agent: &AgentRecord, outcome: &Outcome) -> Result<Vec<AppPrompt>, Fault> {
+    pub fn app_texts(&self, agent: &AgentRecord, outcome: &Outcome) -> Result<Vec<AppText>, Fault> {
         let land = self.land_config(&outcome.land_id)?;
         let book = PromptBook::read(&self.0)?;
         let setting = self.0.settings.languages().models;
@@ -152,7 +153,7 @@ impl Agents {
         let found = snapshot.contributions().into_iter().filter_map(|app| {
             let (plugin, id) = (app.plugin_id.to_string(), app.app_id.to_string());
             let text = assembly.own_text(&plugin, &id)?.to_owned();
-            Some(AppPrompt { title: app.mcp_prompt?.title, text, plugin, app: id })
+            Some(AppText { title: app.mcp_prompt?.title, text, plugin, app: id })
         });
         Ok(found.collect())
     }

@@ -38,19 +38,6 @@ pub struct PromptUse {
     pub why: Text,
 }
 
-/// The text of an app about its own tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppPrompt {
-    /// The plugin it came with.
-    pub plugin: String,
-    /// The app of that plugin.
-    pub app: String,
-    /// What people are shown of it.
-    pub title: String,
-    /// What a model reads of it.
-    pub text: String,
-}
-
 /// A system prompt and how it came about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemBlocks {

@@ -14,8 +14,10 @@ mod known;
 mod lands;
 mod prompts;
 mod seeds;
+mod sub_import;
 mod world;
 
 pub use agents::{AgentParts, Agents};
-pub use blocks::{AppPrompt, Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
+pub use blocks::{Block, BlockContext, PromptUse, SubTexts, SystemBlocks};
 pub use seeds::{FIRST_AGENT, seed};
+pub use sub_import::{read_sub_folder, write_sub_plugin};

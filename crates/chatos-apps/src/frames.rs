@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chatos_manifest::PluginId;
 use chatos_paths::{Beneath, InsideError};
 use chatos_plugins::{Digest, Inventory, Origin, Snapshot};
-use chatos_tool::Fault;
+use chatos_tool::{Fault, hex};
 use sha2::{Digest as _, Sha256};
 
 use crate::apps::Apps;
@@ -90,10 +90,6 @@ pub(crate) struct Revisions {
 /// The name of a plugin in its origin: 20 hex digits of SHA-256 of the id (host-api §2.1).
 pub fn frame_hash(plugin: &str) -> String {
     hex(&Sha256::digest(plugin.as_bytes())[..10])
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// 128 random bits in base32, lower case.

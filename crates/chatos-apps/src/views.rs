@@ -11,13 +11,13 @@ use base64::engine::general_purpose::STANDARD;
 use chatos_mcp::Tool;
 use chatos_policy::{Outcome, Role};
 use chatos_servers::UiMeta;
-use chatos_tool::{ErrorCode, Fault, Lang, Text};
+use chatos_tool::{ErrorCode, Fault, Lang, Text, hex};
 use chatos_wire::app::{ToolWithView, ViewHosts};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::apps::{AppCall, Apps, broken};
-use crate::frames::{hex, network_sources, random_name};
+use crate::frames::{network_sources, random_name};
 
 /// Views kept at a time; the oldest gives way. Nobody looks at more of them at once.
 const VIEWS: usize = 64;

@@ -17,8 +17,9 @@ mod work;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use chatos_keys::SubKey;
 use chatos_store::door::{self, refuse_other_key};
-use chatos_store::{Backup, Store, StoreError, StoreErrorKind, SubKey, now_iso, now_ms};
+use chatos_store::{Backup, Store, StoreError, StoreErrorKind, now_iso, now_ms};
 use rusqlite::{Connection, OptionalExtension};
 
 use self::merge::{Taken, Unfit};

@@ -4,8 +4,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chatos_keys::{KeyPlace, SealError, StateKey};
 use chatos_paths::{Environment, FileLock, StateDir, free_bytes, sync_dir, take_lock};
-use chatos_store::{KeyPlace, SCHEMA_VERSION, SealError, StateKey, iso_from_ms, now_ms};
+use chatos_store::{SCHEMA_VERSION, iso_from_ms, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chatos_events::{Events, Lifetime, Notice, Notices, Operation, Operations};
+use chatos_keys::StateKey;
 use chatos_paths::{Locations, StateDir};
 use chatos_settings::Settings;
-use chatos_store::{Audit, StateKey, Store};
+use chatos_store::{Audit, Store};
 use chatos_tool::Fault;
 use serde_json::Value;
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base64::Engine as _;
+use chatos_contribution::AppText;
 use chatos_mcp::Prompt;
 use chatos_policy::Outcome;
 use chatos_servers::{ServerPrompts, Servers};
@@ -52,19 +53,6 @@ pub struct ProjectCommands {
     pub root: PathBuf,
     /// The folders with commands, the nearest to the workspace first.
     pub folders: Vec<PathBuf>,
-}
-
-/// The text of an app about its own tools, for models.
-#[derive(Debug, Clone)]
-pub struct AppText {
-    /// The plugin it came with.
-    pub plugin: String,
-    /// The app; what a person types behind `/`.
-    pub app: String,
-    /// What the list shows people beside the name.
-    pub title: String,
-    /// What goes along with the message.
-    pub text: String,
 }
 
 /// What a typed command becomes.
@@ -183,7 +171,7 @@ impl Desk<'_> {
             Origin::App(app) => {
                 rest.trim().clone_into(&mut filled.text);
                 filled.mentions = fill::mentioned(rest);
-                filled.files.push(app.file());
+                filled.files.push(app_file(&app));
             }
         }
         filled.notices = notices.iter().map(|text| text.get(self.lang).to_owned()).collect();
@@ -217,30 +205,27 @@ fn said(kind: CommandKind, key: String, text: String) -> Filled {
     Filled { kind, key, text, mentions: Vec::new(), notices: Vec::new(), files: Vec::new(), answer_by: None }
 }
 
-impl AppText {
-    fn view(&self) -> CommandView {
-        let title = chatos_mcp::plain_for_model(&self.title);
-        CommandView {
-            name: self.app.clone(),
-            key: format!("app:{}/{}", self.plugin, self.app),
-            kind: CommandKind::App,
-            title,
-            description: String::new(),
-            argument_hint: String::new(),
-            arguments: Vec::new(),
-            source: self.plugin.clone(),
-        }
+fn app_view(app: &AppText) -> CommandView {
+    CommandView {
+        name: app.app.clone(),
+        key: format!("app:{}/{}", app.plugin, app.app),
+        kind: CommandKind::App,
+        title: chatos_mcp::plain_for_model(&app.title),
+        description: String::new(),
+        argument_hint: String::new(),
+        arguments: Vec::new(),
+        source: app.plugin.clone(),
     }
+}
 
-    /// The text as a file of the message, so that a model does not take it for the person's words.
-    fn file(&self) -> Attachment {
-        Attachment {
-            name: format!("{}.md", self.app),
-            mime: "text/markdown".to_owned(),
-            data: Some(base64::engine::general_purpose::STANDARD.encode(&self.text)),
-            origin: Some(self.plugin.clone()),
-            ..Attachment::default()
-        }
+/// The text as a file of the message, so that a model does not take it for the person's words.
+fn app_file(app: &AppText) -> Attachment {
+    Attachment {
+        name: format!("{}.md", app.app),
+        mime: "text/markdown".to_owned(),
+        data: Some(base64::engine::general_purpose::STANDARD.encode(&app.text)),
+        origin: Some(app.plugin.clone()),
+        ..Attachment::default()
     }
 }
 
@@ -295,7 +280,7 @@ fn arranged(
             items.push((view, Origin::Prompt { server: server.clone(), prompt: prompt.clone() }));
         }
     }
-    items.extend(apps.iter().map(|app| (app.view(), Origin::App(app.clone()))));
+    items.extend(apps.iter().map(|app| (app_view(app), Origin::App(app.clone()))));
     let mut taken: HashSet<String> = HashSet::new();
     let mut keys: HashSet<String> = HashSet::new();
     items.retain_mut(|(view, origin)| {

@@ -18,6 +18,6 @@ mod desk;
 pub mod files;
 pub mod mentions;
 
-pub use desk::{AppText, Desk, Filling, PATIENCE, ProjectCommands};
+pub use desk::{Desk, Filling, PATIENCE, ProjectCommands};
 pub use fill::{mentioned, words};
 pub use skills::SkillPlace;

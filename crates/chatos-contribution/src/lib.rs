@@ -28,6 +28,19 @@ pub use exposure::{Exposed, Layer, Outcome};
 pub use merge::{Merged, merge};
 pub use names::{NameBook, PromptNames, ServerIdentity, normalize_server, normalize_tool, server_name};
 
+/// The text of an app that a person granted: a block of an agent's system prompt, or what goes along with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppText {
+    /// The plugin it came with.
+    pub plugin: String,
+    /// The app of that plugin; what a person types behind `/`.
+    pub app: String,
+    /// What people are shown of it.
+    pub title: String,
+    /// What a model reads of it.
+    pub text: String,
+}
+
 /// Reads YAML as files of ours have it: one document, no anchors, tags or repeated keys.
 pub fn parse_yaml(text: &str) -> Result<serde_json::Value, String> {
     yaml::parse(text, 32).map_err(|fault| fault.describe().0)

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use chatos_host::{AskedBy, DeskOwner, Host, HostConfig, Starter, covers, descends_from};
-use chatos_inbox::Questions;
+use chatos_asking::{AskedBy, DeskOwner};
+use chatos_host::{Host, HostConfig};
+use chatos_inbox::{Questions, Starter, covers, descends_from};
 use chatos_layer::{
     BoxFuture, Reach, ServerEnv, SettingsSource, StoreHandle, StoreSettings, TaskScope, ToolLog, ToolSettings,
 };
@@ -225,14 +226,7 @@ impl Beside {
         if !dir.database().exists() {
             return Ok(None);
         }
-        let store = Store::open(OpenOptions {
-            path: dir.database(),
-            backups: dir.backups(),
-            migrate: false,
-            wal: true,
-            used: false,
-            check: false,
-        })?;
+        let store = Store::open(OpenOptions::beside(&dir))?;
         *kept = Some(store.clone());
         Ok(Some(store))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_host::{
+use chatos_asking::{
     DeskOwner, DeskQueue, asked_id, question_payload, queue_error, taken_part, verdict, withdraw_code,
 };
 use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Redactor, Verdict, Withdraw};

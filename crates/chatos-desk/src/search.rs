@@ -1,12 +1,9 @@
 //! Many tools for a client whose window nobody knows: a short list with a search instead of all definitions
 //! (other-agents §3.10). The search is that of runs; only the way to it is here.
 
-use chatos_servers::{CALL_TOOL, FIND_TOOLS, search_tools};
+use chatos_servers::{CALL_READONLY, CALL_TOOL, FIND_TOOLS, search_tools};
 use chatos_tool::{Lang, Text};
 use serde_json::{Map, Value, json};
-
-/// Calls a tool that was found, if it only reads: a client that never asks its person may use it.
-pub(crate) const CALL_READONLY: &str = "call_readonly_tool";
 
 /// More tools, or more bytes of definitions, are left to the search.
 const MOST: usize = 64;

@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use chatos_lines::Paths;
 use chatos_prompts::async_task::{Ack, AsyncTask, CallError, TaskResult};
 use chatos_prompts::rehearsal;
-use chatos_prompts::{Paths, Prompts, RequestId, TaskId, Viewer};
+use chatos_prompts::{Prompts, RequestId, TaskId, Viewer};
 use chatos_store::now_iso;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::dev::{

@@ -4,11 +4,9 @@
 //! line) reach the product through [`Host`] and import the types they need from the crates that define them.
 
 mod app_host;
-mod asker;
 mod calls;
 mod changes;
 mod children;
-mod clients;
 mod doctor;
 mod host;
 mod host_log;
@@ -23,14 +21,9 @@ mod upkeep;
 mod visit;
 mod whole;
 
-pub use asker::{
-    AskedBy, DeskOwner, DeskQueue, asked_id, payload as question_payload, queue_error, taken_part, verdict,
-    withdraw_code,
-};
 pub use calls::Calls;
 pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
-pub use clients::{AllowOrder, Starter, covers, descends_from};
 pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chatos_events::Notice;
+use chatos_keys::KeyWhere;
 use chatos_paths::Announcement;
-use chatos_store::KeyWhere;
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 use serde_json::{Map, json};

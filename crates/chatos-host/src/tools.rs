@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use chatos_agent::{BuiltInCall, CallState, Registered, Running};
+use chatos_asking::DeskQueue;
 use chatos_builtin::{find_server, nearest_server, server_names};
 use chatos_events::Events;
 use chatos_events::Notice;
@@ -29,7 +30,6 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::DeskQueue;
 use crate::host::Host;
 use crate::whole::whole;
 

@@ -1,8 +1,9 @@
 //! Refusals of the queue as the product's errors: class, exact code, both languages, advice.
 
+use chatos_lines::AppendError;
 use chatos_prompts::{
-    AppendError, ArchiveError, AskError, Code, Lang as PromptLang, NotReady, Problem, QueryError,
-    RecordsError, RespondError, UseError,
+    ArchiveError, AskError, Code, Lang as PromptLang, NotReady, Problem, QueryError, RecordsError,
+    RespondError, UseError,
 };
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::{Value, json};

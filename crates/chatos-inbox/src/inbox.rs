@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use chatos_events::{Events, Lifetime};
+use chatos_keys::StateKey;
+use chatos_lines::{DiskFs, Paths};
 use chatos_paths::StateDir;
-use chatos_prompts::{Config, DiskFs, Event, Item, LogMode, Paths, Prompts, Role, Scope, SystemClock};
+use chatos_prompts::{Config, Event, Item, LogMode, Prompts, Role, Scope, SystemClock};
 use chatos_settings::Settings;
-use chatos_store::{Audit, StateKey, Store};
+use chatos_store::{Audit, Store};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use tokio::sync::broadcast;
 

@@ -6,6 +6,7 @@
 
 mod bulk;
 mod card;
+mod client_grants;
 pub mod clients;
 mod covered;
 mod doctor;
@@ -26,6 +27,7 @@ mod together;
 mod visit;
 
 pub use bulk::BulkReply;
+pub use client_grants::{AllowOrder, Starter, covers, descends_from};
 pub use covered::Covered;
 pub use inbox::{Inbox, InboxParts};
 pub use page::{ServerVoice, page_effect, page_question};

@@ -1,13 +1,14 @@
 //! The store behind served prompts, as `chatos-prompts` asks for it: rows in SQLite, private answers
 //! sealed with the state key.
 
+use chatos_keys::{StateKey, SubKey};
 use chatos_prompts::{
     Answered, Inserted, NewAnswer, NewRecord, Object, OutboxRow, Owner, Private, RawRecord, Record,
     RecordedAnswer, Records, RecordsError, RequestId, Signer, whole,
 };
 use chatos_store::{
-    Kept, NewPrompt, NewPromptAnswer, PromptAnswered, PromptRow, SealedAnswer, StateKey, Store, StoreError,
-    StoreErrorKind, SubKey,
+    Kept, NewPrompt, NewPromptAnswer, PromptAnswered, PromptRow, SealedAnswer, Store, StoreError,
+    StoreErrorKind,
 };
 use serde_json::Value;
 

@@ -6,10 +6,11 @@ mod tried;
 mod uses;
 mod world;
 
+use chatos_keys::SubKey;
 use chatos_prompts::{Effect, Ruling, Surface};
 use chatos_rules::{Call, Decision, Outcome, Rule, Scope, ScopeKind};
-use chatos_store::{RuleRow, SubKey, now_ms};
-use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace};
+use chatos_store::{RuleRow, now_ms};
+use chatos_tool::{ErrorCode, Fault, Lang, Text, Trace, hex};
 use chatos_wire::card::{self, CardRisk};
 use chatos_wire::event::{ChangedId, HostEvent, RuleUsed};
 use chatos_wire::rule::TryRules;
@@ -538,10 +539,6 @@ fn not_ours() -> Fault {
     )
     .code("rule_not_ours")
     .hint(Text::fixed("remove it and make it again", "请删除后重新创建"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

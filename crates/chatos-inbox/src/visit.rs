@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
+use chatos_keys::{KeyPlace, StateKey};
+use chatos_lines::{DiskFs, Paths};
 use chatos_paths::{Environment, Locations, StateDir};
 use chatos_prompts::{
-    Answered, Config, DiskFs, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Paths, Private,
-    Prompts, RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
+    Answered, Config, Inserted, KeySigner, NewAnswer, NewRecord, Object, OutboxRow, Private, Prompts,
+    RawRecord, Record, Records, RecordsError, RequestId, Role, SystemClock,
 };
 use chatos_settings::SettingsInput;
-use chatos_store::{KeyPlace, OpenOptions, StateKey, Store};
+use chatos_store::{OpenOptions, Store};
 use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
@@ -19,14 +21,7 @@ use crate::questions::Questions;
 /// The queue of a state that nobody serves, with its records. `host.lock` is taken for the moment of a record.
 pub fn recorded(environment: &Environment, places: &Locations) -> Result<Questions, Fault> {
     let dir = StateDir::existing(&places.state_dir)?;
-    let store = Store::open(OpenOptions {
-        path: dir.database(),
-        backups: dir.backups(),
-        migrate: false,
-        wal: true,
-        used: false,
-        check: false,
-    })?;
+    let store = Store::open(OpenOptions::beside(&dir))?;
     let input =
         SettingsInput { flags: std::collections::BTreeMap::new(), env: environment.variables().clone() };
     open(environment, places, store, input, Role::Visitor)

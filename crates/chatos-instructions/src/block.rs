@@ -97,7 +97,7 @@ impl Block {
                 own: candidate.own,
                 sent,
                 whole: text.len(),
-                sha256: hex(text),
+                sha256: sha256(text),
             });
         }
         parts.reverse();
@@ -175,8 +175,8 @@ fn fence(text: &str) -> String {
     "`".repeat(longest.max(2) + 1)
 }
 
-fn hex(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+fn sha256(text: &str) -> String {
+    chatos_tool::hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// The last place at or before `at` where no character is torn.

@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 
+use chatos_tool::hex;
 use rustix::fs::FileType;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -215,12 +216,6 @@ impl Hasher {
 /// SHA-256 in hex.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-/// Lower-case hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

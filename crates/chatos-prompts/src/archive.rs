@@ -12,15 +12,15 @@ use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
+use chatos_lines::{AppendError, lock};
+
 use crate::clock::year_month;
 use crate::entry::Entry;
 use crate::ids::RequestId;
-use crate::log::AppendError;
 use crate::metadata::{self, LogMode};
 use crate::prompts::{Inner, NotReady, Prompts};
 use crate::queue::{Position, SlotId};
 use crate::records::RecordsError;
-use crate::sync::lock;
 pub(crate) use files::archived_ids;
 use files::{Journal, Sink as FileSink};
 use lines::Lines;
@@ -189,5 +189,5 @@ impl Inner {
 
 fn reduced(line: &[u8]) -> Vec<u8> {
     let entry = Entry::parse(line).map(|entry| metadata::of_entry(&entry.object));
-    entry.map_or_else(Vec::new, |entry| crate::json::line::to_string(&entry).into_bytes())
+    entry.map_or_else(Vec::new, |entry| chatos_lines::line::to_string(&entry).into_bytes())
 }

@@ -4,12 +4,13 @@ pub(crate) mod usual;
 
 use std::borrow::Cow;
 
+use chatos_lines::line;
+use chatos_lines::scan::{self, Raw};
 use serde_json::{Value, json};
 
 use crate::clock;
 use crate::ids::{self, Owner, RequestId, RunId};
-use crate::json::scan::{self, Raw};
-use crate::json::{Object, line};
+use crate::json::Object;
 use crate::kind::Kind;
 use crate::response::Status;
 use crate::sign::{self, Signer};
@@ -371,7 +372,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        crate::json::parse_object(bytes).ok().map(|object| Self { object })
+        chatos_lines::line::parse_object(bytes).ok().map(|object| Self { object })
     }
 
     pub(crate) fn str(&self, key: &str) -> Option<&str> {

@@ -1,8 +1,6 @@
-//! JSON as the log needs it: a scanner that never recurses, a line writer, and the canonical form.
+//! JSON as questions need it: objects, places in them, and the canonical form.
 
 pub(crate) mod canonical;
-pub(crate) mod line;
-pub(crate) mod scan;
 
 use serde_json::{Map, Value};
 
@@ -32,16 +30,4 @@ pub(crate) fn depth(value: &Value) -> usize {
         }
     }
     deepest
-}
-
-/// Parses one object that the scanner accepted. Lone surrogate escapes (a JavaScript string cut in
-/// half writes them) are read as U+FFFD; the scanner keeps them out of ids.
-pub(crate) fn parse_object(bytes: &[u8]) -> Result<Object, serde_json::Error> {
-    match serde_json::from_slice::<Object>(bytes) {
-        Ok(map) => Ok(map),
-        Err(first) => match scan::mend_surrogates(bytes) {
-            Some(mended) => serde_json::from_slice::<Object>(&mended),
-            None => Err(first),
-        },
-    }
 }

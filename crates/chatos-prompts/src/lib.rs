@@ -5,16 +5,16 @@
 //! protocol is `docs/protocols/ui-prompts.md`; results of asynchronous tool calls, which travel the
 //! same way, are `docs/protocols/async-task.md`.
 //!
-//! This crate is the only one that opens the log. What decides served prompts (records, outbox,
-//! private answers) is passed in as [`Records`]; the key as [`Signer`]; time as [`Clock`]; file access
-//! as [`Fs`]. Reading order below: names and JSON, entries and kinds, the log file, the fold, the queue.
+//! This crate is the only one that opens the log; how a line gets into the file and out of it is `chatos-lines`.
+//! What decides served prompts (records, outbox, private answers) is passed in as [`Records`]; the key as
+//! [`Signer`]; time as [`Clock`]; file access as [`Fs`](chatos_lines::Fs). Reading order below: names and JSON,
+//! entries and kinds, the log, the fold, the queue.
 
 mod clock;
 mod health;
 mod ids;
 mod json;
 mod problem;
-mod sync;
 
 mod approval;
 pub mod effect;
@@ -27,11 +27,8 @@ pub mod shown;
 mod sign;
 pub mod whole;
 
-mod fs;
-mod log;
 mod reader;
 mod tail;
-mod watch;
 
 mod lifetime;
 mod queue;
@@ -49,11 +46,9 @@ pub use archive::{ArchiveError, ArchiveReport};
 pub use clock::{Clock, SystemClock, format_ms, parse_iso};
 pub use effect::Effect;
 pub use entry::Origin;
-pub use fs::{DiskFs, Fs, Stat};
 pub use health::{FaultCount, Health};
 pub use ids::{Answerer, HostReason, IdError, Owner, RequestId, RunId, Surface, TaskId};
 pub use json::Object;
-pub use log::{AppendError, Paths};
 pub use metadata::LogMode;
 pub use problem::{Code, Lang, Problem};
 pub use prompts::{

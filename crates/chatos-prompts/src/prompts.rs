@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use chatos_lines::{Fs, Log, Paths, Waker, Watch, lock};
 use tokio::sync::{broadcast, watch};
 
 pub use ask::{Ask, AskError, AskReceipt, Asked};
@@ -33,16 +34,12 @@ pub use wait::{Cursor, ResultEntry, ResultWait, Verified, WaitError};
 
 use crate::clock::Clock;
 use crate::entry::Boot;
-use crate::fs::Fs;
 use crate::health::Health;
 use crate::ids::RequestId;
-use crate::log::{Log, Paths};
 use crate::metadata::LogMode;
 use crate::reader::Reader;
 use crate::records::{Records, RecordsError};
 use crate::sign::Signer;
-use crate::sync::lock;
-use crate::watch::{Waker, Watch};
 use state::State;
 
 /// How many events a slow subscriber may fall behind before it has to read the lists again.

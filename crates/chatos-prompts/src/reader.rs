@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{Fs, Stat};
+use chatos_lines::{Fs, Stat};
+
 use crate::queue::IdHasher;
 use crate::tail::{Sink, Tail};
 

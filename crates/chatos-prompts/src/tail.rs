@@ -4,10 +4,11 @@
 //! front of an unfinished line is taken at once, whatever follows it later. A bad line hides nothing
 //! but itself, and a line that never ends costs no memory beyond its limit.
 
+use chatos_lines::scan::{self, ScanError};
+
 use crate::clock::Days;
 use crate::entry::usual::Usual;
 use crate::entry::{self, Head};
-use crate::json::scan::{self, ScanError};
 
 /// Longer lines are skipped as a stream.
 pub(crate) const MAX_LINE: usize = 16 << 20;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::{Clock, Config, DiskFs, KeySigner, LogMode, Paths, Records, Role, SystemClock};
+use chatos_lines::{DiskFs, Paths};
+
+use crate::{Clock, Config, KeySigner, LogMode, Records, Role, SystemClock};
 
 /// The key every test signs with.
 pub const KEY: [u8; 32] = [7; 32];

@@ -1,6 +1,6 @@
 //! Ids of traces and spans, and the tree of one trace (agents §12).
 
-use chatos_tool::{IdSource, Trace};
+use chatos_tool::{IdSource, Trace, hex};
 
 /// A new span id.
 pub fn new_span() -> String {
@@ -12,10 +12,6 @@ pub fn new_span() -> String {
 pub fn new_trace() -> String {
     // The version bits of a UUID make it non-zero.
     hex(uuid::Uuid::new_v4().as_bytes())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct Random;

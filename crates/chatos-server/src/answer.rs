@@ -2,14 +2,14 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_tool::{ErrorCode, Fault, Text};
+use chatos_tool::{ErrorCode, Fault, Text, hex};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::api::{ApiError, bare, hex, json_bytes};
+use crate::api::{ApiError, bare, json_bytes};
 use crate::caller::Caller;
 
 /// An answer with its type.

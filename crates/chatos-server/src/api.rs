@@ -121,13 +121,3 @@ pub(crate) fn lang_of(headers: &HeaderMap, fallback: Lang) -> Lang {
         .filter(|value| !value.trim().is_empty() && *value != "*")
         .map_or(fallback, Lang::from_locale)
 }
-
-/// Bytes as lower-case hex digits, for tags of content.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
-}

@@ -10,10 +10,11 @@ use std::path::Path;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chatos_tool::hex;
 use flate2::read::GzDecoder;
 use sha2::{Digest, Sha256};
 
-use crate::api::{ApiError, hex};
+use crate::api::ApiError;
 use crate::app::{App, DEV_PAGE};
 use crate::caller::Caller;
 

@@ -13,9 +13,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chatos_apps::{FrameAsset, Looked, Revision, View};
+use chatos_tool::hex;
 use sha2::{Digest, Sha256};
 
-use crate::api::{bare, hex};
+use crate::api::bare;
 use crate::app::App;
 use crate::assets;
 use path::{Asked, Shared};

@@ -1,7 +1,8 @@
 //! Credentials of servers inside their sealed column: headers of remote ones, variables of programs.
 
+use chatos_keys::SubKey;
 use chatos_manifest::{Auth, BasicAuth, Secret};
-use chatos_store::{StoreError, StoreErrorKind, SubKey};
+use chatos_store::{StoreError, StoreErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::parts::ServersParts;

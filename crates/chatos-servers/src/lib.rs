@@ -45,8 +45,8 @@ pub use servers::Servers;
 pub use sign_in::{Leaving, RETURN_PATH, Returned, SIGN_IN, SIGN_IN_PREFIX, pending};
 pub use sync::SETTING as SYNC_SETTING;
 pub use toolset::{
-    AppPlace, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, OfferedTool, READ_RESOURCE,
-    READ_RESULT, RefusedTool, Road, Room, ServerOffer, ServerRoute, SetProblem, TOO_MANY_TOOLS, ToolSearch,
-    Toolset, USUAL_MOST, Word, search_tools,
+    AppPlace, CALL_READONLY, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, OfferedTool,
+    READ_RESOURCE, READ_RESULT, RefusedTool, Road, Room, ServerOffer, ServerRoute, SetProblem,
+    TOO_MANY_TOOLS, ToolSearch, Toolset, USUAL_MOST, Word, search_tools,
 };
 pub use view_meta::UiMeta;

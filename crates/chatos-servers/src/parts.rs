@@ -6,11 +6,12 @@ use std::sync::Arc;
 use chatos_child::HostNode;
 use chatos_events::{Events, Lifetime, Notices};
 use chatos_inbox::Inbox;
+use chatos_keys::StateKey;
 use chatos_layer::Server;
 use chatos_paths::{Environment, Locations, StateDir};
 use chatos_plugins::{Lending, PluginHome};
 use chatos_settings::Settings;
-use chatos_store::{Audit, StateKey, Store};
+use chatos_store::{Audit, Store};
 use chatos_tool::{Fault, Lang, Redactor};
 
 use crate::questions::ServerQuestions;

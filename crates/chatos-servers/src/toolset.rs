@@ -14,7 +14,9 @@ use chatos_mcp::{ServerKey, plain_for_model};
 use chatos_tool::{Lang, Text, Transport, validation};
 use serde_json::{Map, Value, json};
 
-pub use deferral::{CALL_TOOL, FIND_TOOLS, Room, TOO_MANY_TOOLS, ToolSearch, USUAL_MOST, search_tools};
+pub use deferral::{
+    CALL_READONLY, CALL_TOOL, FIND_TOOLS, Room, TOO_MANY_TOOLS, ToolSearch, USUAL_MOST, search_tools,
+};
 pub use resources::{LIST_RESOURCES, READ_RESOURCE};
 
 /// The tool every run has (agents §5.1).

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chatos_events::{Notice, Notices};
-use chatos_tool::Text;
+use chatos_keys::SubKey;
+use chatos_tool::{Text, hex};
 use chatos_wire::Severity;
 use serde_json::{Map, Value};
 
 use crate::db::Store;
 use crate::error::StoreError;
-use crate::key::SubKey;
 use crate::time::now_iso;
 
 /// Writes records and verifies the chain. Clones are the same log.
@@ -227,15 +227,6 @@ fn text_of(record: &Map<String, Value>) -> String {
     Value::Object(record.clone()).to_string()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        write!(hex, "{byte:02x}").ok();
-        hex
-    })
-}
-
 /// One write of whole lines, all or none. A torn last line was never acknowledged and is cut off first: the host
 /// alone writes this file, and a remainder would read as tampering for ever.
 fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
@@ -291,8 +282,8 @@ fn last_record(folder: &Path) -> io::Result<Option<(Head, u64)>> {
 mod tests {
     use super::*;
     use crate::db::OpenOptions as StoreOptions;
-    use crate::key::{KeyPlace, StateKey};
     use chatos_events::Events;
+    use chatos_keys::{KeyPlace, StateKey};
 
     fn audit(dir: &Path) -> Audit {
         let store = Store::open(StoreOptions {

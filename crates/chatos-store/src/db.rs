@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use chatos_paths::StateDir;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{StoreError, StoreErrorKind};
@@ -42,6 +43,20 @@ pub struct OpenOptions {
     pub used: bool,
     /// Look for damage before anything is written (security §3.5); a host that serves wants that.
     pub check: bool,
+}
+
+impl OpenOptions {
+    /// For a process next to the host: it neither migrates nor looks for damage.
+    pub fn beside(dir: &StateDir) -> Self {
+        Self {
+            path: dir.database(),
+            backups: dir.backups(),
+            migrate: false,
+            wal: true,
+            used: false,
+            check: false,
+        }
+    }
 }
 
 /// A handle on the open database; clones share it. The last one dropped closes it.
@@ -145,7 +160,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        crate::halt::around(|| self.write(work))
+        chatos_paths::halt_around(|| self.write(work))
     }
 
     /// Runs `work` in the writer's transaction and returns after the commit is durable.

@@ -1,10 +1,10 @@
 //! Dedupe keys: one record per key, looked up and stored in the transaction of the effect (tools §14).
 
+use chatos_tool::hex;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
-use crate::migrate::hex;
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 

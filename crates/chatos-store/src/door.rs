@@ -4,6 +4,6 @@
 
 pub use crate::backup::{io_error, make_folder, replace};
 pub use crate::db::{beside, open_still};
-pub use crate::migrate::{hex, refuse_newer};
+pub use crate::migrate::refuse_newer;
 pub use crate::reseal::refuse_other_key;
 pub use crate::secrets::{secret_place, unsealable};

@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use chatos_tool::hex;
 use rusqlite::Connection;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -292,15 +293,6 @@ impl Drop for Draft {
             drop(fs::remove_file(&self.path));
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
-        .collect()
 }
 
 #[cfg(test)]

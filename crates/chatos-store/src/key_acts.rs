@@ -2,13 +2,14 @@
 //! that holds the state does either; a command reaches it over the API.
 
 use chatos_events::Events;
+use chatos_keys::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated, StateKey};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedKey, HostEvent};
 use serde_json::{Map, json};
 
 use crate::audit::Audit;
 use crate::db::Store;
-use crate::key::{KeyMove, KeyProblem, KeyTo, KeyWhere, Rotated, StateKey};
+use crate::error::StoreError;
 
 /// What may be told about the key.
 #[derive(Debug, Clone)]
@@ -94,7 +95,7 @@ fn change_fault(problem: &KeyProblem) -> Fault {
                     "请解锁桌面钥匙串并安装 `secret-tool`（软件包 libsecret-tools）；密钥保持在原处",
                 ))
         }
-        KeyProblem::Store(error) => error.into(),
+        KeyProblem::Rows(error) => error.downcast_ref::<StoreError>().map_or_else(|| problem.into(), Fault::from),
         KeyProblem::Seal(error) => {
             Fault::new(ErrorCode::Unavailable, zh(format!("无法更换状态密钥：{error}"))).code("state_key_unusable")
         }

@@ -25,10 +25,8 @@ pub mod door;
 mod error;
 mod fault;
 mod file_changes;
-mod halt;
 mod journal;
 mod kept;
-mod key;
 mod key_acts;
 mod land_configs;
 mod mcp_servers;
@@ -79,12 +77,10 @@ pub use context_marks::ContextMark;
 pub use db::{CHECK_AT_OPEN, OpenOptions, Store, sqlite_version};
 pub use error::{StoreError, StoreErrorKind};
 pub use file_changes::{ChangedContent, FileChangeRow, NewFileChange};
-pub use halt::halt_at;
 pub use journal::{
     JournalEntry, JournalImport, NewJournalEntry, ProjectInfo, ProjectIteration, ProjectPatch,
 };
 pub use kept::Kept;
-pub use key::{KeyMove, KeyPlace, KeyProblem, KeyTo, KeyWhere, Rotated, SealError, StateKey, SubKey};
 pub use key_acts::{KeyState, StateKeys};
 pub use mcp_servers::{ServerRow, ServerSource};
 pub use message_blocks::MessageBlock;

@@ -1,5 +1,6 @@
 //! Bringing a database to this binary's schema, one migration per transaction, never back.
 
+use chatos_tool::hex;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
@@ -177,14 +178,4 @@ pub(crate) fn changed_migrations(connection: &Connection) -> Result<Vec<u32>, St
 
 fn checksum(sql: &str) -> String {
     hex(&Sha256::digest(sql.as_bytes()))
-}
-
-/// Bytes as lower-case hex digits.
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }

@@ -1,13 +1,13 @@
 //! Named secrets as a person deals with them: set and removed, with a record of it, opened only where they are used.
 
 use chatos_events::Events;
+use chatos_keys::{StateKey, SubKey};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, json};
 
 use crate::audit::Audit;
 use crate::db::Store;
-use crate::key::{StateKey, SubKey};
 use crate::secrets::{SecretInfo, SecretValue, is_secret_name};
 
 /// The secrets of one state. Clones are the same ones.

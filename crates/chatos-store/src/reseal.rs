@@ -1,11 +1,10 @@
 //! Everything sealed, sealed anew with another key in one transaction (state §6).
 
+use chatos_keys::{KeyRows, Opener, RowsError, Sealer, sealed_with};
 use rusqlite::{Connection, OptionalExtension, params};
-use zeroize::Zeroizing;
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::key::{SealError, sealed_with};
 use crate::meta::put_metas;
 use crate::secrets::unsealable;
 
@@ -16,17 +15,27 @@ const SEALED: [(&str, &str, &str, &str); 3] = [
     ("prompt_secrets", "request_id", "sealed", "sealed"),
 ];
 
-impl Store {
-    /// Opens and seals every value, and sets `metas`, all or nothing. Returns how many were sealed anew and
-    /// how many could not be opened and stay.
-    pub(crate) fn reseal(
+impl KeyRows for Store {
+    fn instance(&self) -> Result<String, RowsError> {
+        Ok(self.instance_id()?)
+    }
+
+    fn fact(&self, name: &str) -> Result<Option<String>, RowsError> {
+        Ok(self.meta(name)?)
+    }
+
+    fn set_fact(&self, name: &str, value: &str) -> Result<(), RowsError> {
+        Ok(self.set_meta(name, value)?)
+    }
+
+    fn reseal(
         &self,
         instance: String,
-        open: impl Fn(&str, &str) -> Option<Zeroizing<Vec<u8>>> + Send + 'static,
-        seal: impl Fn(&str, &[u8]) -> Result<String, SealError> + Send + 'static,
-        metas: Vec<(String, String)>,
-    ) -> Result<(usize, usize), StoreError> {
-        self.write(move |connection| {
+        open: Opener,
+        seal: Sealer,
+        facts: Vec<(String, String)>,
+    ) -> Result<(usize, usize), RowsError> {
+        let counts = self.write(move |connection| {
             let (mut done, mut left) = (0, 0);
             for (table, id, column, word) in SEALED {
                 let sql = format!("SELECT {id}, {column} FROM {table} WHERE {column} IS NOT NULL");
@@ -46,9 +55,10 @@ impl Store {
                     done += 1;
                 }
             }
-            put_metas(connection, metas)?;
+            put_metas(connection, facts)?;
             Ok((done, left))
-        })
+        })?;
+        Ok(counts)
     }
 }
 
@@ -76,3 +86,6 @@ pub fn refuse_other_key(connection: &Connection, key_id: Option<&str>) -> Result
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

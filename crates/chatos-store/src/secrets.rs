@@ -3,12 +3,12 @@
 //! A value goes in as bytes that are wiped and comes out as a [`SecretValue`], which has no `Debug`,
 //! no `Display` and no wire form. Lists say that a secret is set, never anything about its value.
 
+use chatos_keys::{SealError, SubKey};
 use rusqlite::{Connection, OptionalExtension};
 use zeroize::Zeroizing;
 
 use crate::db::Store;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::key::{SealError, SubKey};
 use crate::reseal::refuse_outdated;
 use crate::time::now_ms;
 

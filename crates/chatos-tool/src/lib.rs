@@ -11,6 +11,7 @@ mod both;
 
 mod error_code;
 mod fault;
+mod hex;
 
 pub mod limits;
 mod spec;
@@ -39,6 +40,7 @@ pub use content::{Content, Document, DocumentBody};
 pub use envelope::{Answer, Ended, Envelope, Opening, Product, Stamp, Status, output_schema, with_text};
 pub use error_code::ErrorCode;
 pub use fault::Fault;
+pub use hex::hex;
 pub use issues::{Issues, overlay};
 pub use limits::TextLimits;
 pub use note::{fenced, persons_note};

@@ -12,17 +12,7 @@ pub(crate) fn entry(seq: i64, run: &str, speaker: Speaker, text: &str) -> Entry 
         run_id: run.to_owned(),
         speaker,
         text: text.to_owned(),
-        block: String::new(),
-        images: Vec::new(),
-        documents: Vec::new(),
-        reasoning: Vec::new(),
-        origin: Origin::default(),
-        measured: None,
-        calls: Vec::new(),
-        call_id: String::new(),
-        tool_name: String::new(),
-        is_error: false,
-        partial: false,
+        ..Entry::default()
     }
 }
 

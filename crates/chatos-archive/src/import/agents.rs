@@ -1,6 +1,6 @@
 //! land_configs and agents. An agent keeps exactly its tools, and nobody gains any.
 
-use chatos_store::door::hex;
+use chatos_tool::hex;
 use rusqlite::types::Value as Sql;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use chatos_store::door::{beside, hex, open_still};
+use chatos_store::door::{beside, open_still};
 use chatos_store::{StoreError, StoreErrorKind};
+use chatos_tool::hex;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::Value;

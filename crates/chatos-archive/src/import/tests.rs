@@ -2,7 +2,8 @@
 //! and the source is left as it was.
 #![expect(clippy::disallowed_methods, reason = "tests make and look into databases of their own")]
 
-use chatos_store::{KeyPlace, OpenOptions, StateKey};
+use chatos_keys::{KeyPlace, StateKey};
+use chatos_store::OpenOptions;
 use serde_json::{Value, json};
 
 use super::*;

@@ -17,7 +17,7 @@ use chatos_builtin as builtin;
 use chatos_desk::{Beside, BesideSettings, HostSubagents, Queue};
 use chatos_layer::{
     Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Root, Server, ServerInfo, SettingsSource,
-    TaskScope,
+    TaskScope, ToolLog,
 };
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
@@ -81,29 +81,43 @@ async fn serve(
     beside: &Arc<Beside>,
 ) -> Result<ExitCode, Fault> {
     let stop = watch_signals()?;
-    let redactor = Arc::new(chatos_layer::Redactor::new());
-    let layer = Layer::new(LayerParts {
-        settings: Arc::new(BesideSettings::new(beside)),
-        log: Some(beside.tool_log()),
-        redactor: Arc::clone(&redactor),
-        queue: Arc::new(Queue::new(Arc::clone(beside), redactor)),
-        observer: Arc::new(Nobody),
-    });
-    let endpoint = Arc::new(Endpoint::new(
-        server,
-        Arc::new(layer),
-        EndpointOptions {
-            name: options.shown_name.clone(),
-            version: chatos_host::VERSION.to_owned(),
-            access: Access::All,
-            root,
-        },
-    ));
+    let log = Some(beside.tool_log());
+    let endpoint = Arc::new(endpoint(options, server, root, log, beside));
     if let Some(address) = options.http {
         return http::serve(output, options, endpoint, address, beside, stop).await;
     }
     let name = endpoint.name().to_owned();
     ready(output, &Text::new(format!("{name} is ready (stdio)"), format!("{name} 已就绪（stdio）")));
+    stdio(endpoint, stop).await
+}
+
+/// A server of this process, with the settings and the queue of its state.
+fn endpoint(
+    options: &Mcp,
+    server: Server,
+    root: Option<Root>,
+    log: Option<ToolLog>,
+    beside: &Arc<Beside>,
+) -> Endpoint {
+    let redactor = Arc::new(chatos_layer::Redactor::new());
+    let layer = Layer::new(LayerParts {
+        settings: Arc::new(BesideSettings::new(beside)),
+        log,
+        redactor: Arc::clone(&redactor),
+        queue: Arc::new(Queue::new(Arc::clone(beside), redactor)),
+        observer: Arc::new(Nobody),
+    });
+    let options = EndpointOptions {
+        name: options.shown_name.clone(),
+        version: chatos_host::VERSION.to_owned(),
+        access: Access::All,
+        root,
+    };
+    Endpoint::new(server, Arc::new(layer), options)
+}
+
+/// Serves the client that started this process, until it goes away.
+async fn stdio(endpoint: Arc<Endpoint>, stop: CancellationToken) -> Result<ExitCode, Fault> {
     Box::pin(chatos_layer::serve_stdio(endpoint, stop)).await.map_err(|error| {
         Fault::new(
             ErrorCode::Unavailable,

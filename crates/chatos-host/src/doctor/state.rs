@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chatos_events::Finding;
+use chatos_keys::KeyWhere;
 use chatos_paths::{ensure_link, read_announcement};
-use chatos_store::{KeyState, KeyWhere, SecretInfo};
+use chatos_store::{KeyState, SecretInfo};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 

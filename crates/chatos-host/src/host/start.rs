@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use chatos_events::Notice;
+use chatos_keys::{KeyPlace, StateKey};
 use chatos_paths::{Environment, LegacyWarning, Locations, StateDir, ensure_link};
-use chatos_store::{Backup, KeyPlace, StateKey, Store, StoreError};
+use chatos_store::{Backup, Store, StoreError};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 

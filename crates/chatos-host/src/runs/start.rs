@@ -33,7 +33,7 @@ impl Host {
         let found = host.runs().interrupted();
         // Tests end a debug build at every write in turn (agents §16.3).
         let halt = host.environment().get("CHATOS_TEST_HALT_AT").and_then(|at| at.parse().ok());
-        chatos_store::halt_at(halt.unwrap_or_default());
+        chatos_paths::halt_at(halt.unwrap_or_default());
         self.life().spawn(Box::pin(async move {
             let desk = host.runs();
             if let Err(fault) = desk.recover(found).await {

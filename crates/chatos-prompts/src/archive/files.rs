@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use chatos_lines::{Fs, Paths, scan};
+
 use super::lines::Lines;
-use crate::fs::Fs;
-use crate::json::scan;
-use crate::log::Paths;
 
 const BUFFER: usize = 256 << 10;
 

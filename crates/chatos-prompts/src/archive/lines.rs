@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 
+use chatos_lines::Fs;
+
 use super::Move;
-use crate::fs::Fs;
 use crate::queue::SlotId;
 
 const CHUNK: usize = 256 << 10;

@@ -4,15 +4,13 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
+use chatos_lines::{Locked, Stat, lock, scan};
+
 use super::ArchiveError;
 use super::files::{read_small, replace};
 use super::lines::{Lines, whole_lines_end};
 use crate::entry::{Action, Read, read_head};
-use crate::fs::Stat;
-use crate::json::scan;
-use crate::log::Locked;
 use crate::prompts::Inner;
-use crate::sync::lock;
 
 /// Quiet for this long, and open nowhere: nothing can come any more.
 const QUIET_MS: i64 = 24 * 60 * 60 * 1000;

@@ -5,10 +5,11 @@
 //! a blank between tokens, another key, an escape in an id, a second object — is left to the general
 //! scanner, which decides; where this function answers, the two agree (a property test holds them to it).
 
+use chatos_lines::scan::{self, MAX_DEPTH};
+
 use super::{Action, Head};
 use crate::clock::Days;
 use crate::ids;
-use crate::json::scan::{self, MAX_DEPTH};
 use crate::kind::Kind;
 use crate::response::Status;
 

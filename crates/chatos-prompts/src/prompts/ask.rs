@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chatos_lines::scan::MAX_DEPTH;
+use chatos_lines::{Ticket, lock};
 use serde_json::Value;
 
 use super::mirror::{InFlight, chain};
@@ -11,13 +13,11 @@ use super::{Inner, NotReady, Prompts, is_full};
 use crate::effect::Effect;
 use crate::entry::{self, Asker, MAX_REQUEST_LINE, MAX_RESULT_LINE, Origin, RequestStamp};
 use crate::ids::{Owner, RequestId, RunId};
-use crate::json::{self, scan::MAX_DEPTH};
+use crate::json;
 use crate::kind::{self, Kind};
-use crate::log::Ticket;
 use crate::problem::{Code, Problem, quoted};
 use crate::records::{Inserted, NewRecord, Record, RecordsError};
 use crate::shown;
-use crate::sync::lock;
 
 /// A caller that comes before the first fold is done waits for it this long.
 const READY_WAIT: Duration = Duration::from_secs(30);
@@ -137,7 +137,7 @@ struct Pending {
     outbox: i64,
     // Until the line is durable or known to be missing.
     _in_flight: InFlight,
-    written: Result<(u64, Ticket), crate::log::AppendError>,
+    written: Result<(u64, Ticket), chatos_lines::AppendError>,
 }
 
 impl AskReceipt {

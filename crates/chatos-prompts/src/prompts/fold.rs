@@ -5,13 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chatos_lines::scan;
+
 use super::state::{OpenServed, RecordParts};
 use super::{Inner, Phase, Role};
 use crate::archive;
 use crate::entry::{Action, Boot, Entry, Head};
 use crate::health::Health;
 use crate::ids::{Owner, RequestId};
-use crate::json::scan;
 use crate::kind::Kind;
 use crate::queue::{Change, Position, Queue, RecordHead, SlotId, Verdict};
 use crate::reader::Reader;

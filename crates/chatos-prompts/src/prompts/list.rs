@@ -3,6 +3,7 @@
 //! The index answers what it can (kind, status, run, time); texts are read for the items of one page
 //! only. A search that finds little stops after a bounded number of lines and gives a cursor to go on.
 
+use chatos_lines::lock;
 use serde_json::Value;
 
 use super::state::{Located, State};
@@ -14,7 +15,6 @@ use crate::json::Object;
 use crate::kind::Kind;
 use crate::queue::SlotId;
 use crate::response::Status;
-use crate::sync::lock;
 
 /// Items per page.
 const MAX_LIMIT: usize = 200;

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use chatos_lines::{AppendError, Ticket, lock};
+
 use super::{Event, Inner, Role};
 use crate::ids::RequestId;
-use crate::log::{AppendError, Ticket};
-use crate::sync::lock;
 
 /// Rows are replayed in pieces of this size.
 const BATCH: usize = 256;

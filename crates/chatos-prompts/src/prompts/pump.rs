@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use chatos_lines::{Watch, lock};
+
 use super::fold::{Folded, open_of};
 use super::state::{Lost, State};
 use super::{Event, Inner, POLL_IDLE, POLL_WAITING, Phase};
@@ -14,9 +16,7 @@ use crate::ids::RequestId;
 use crate::kind::Kind;
 use crate::queue::{Change, Position, Verdict};
 use crate::reader::{Found, Reader, read_exact_at};
-use crate::sync::lock;
 use crate::tail::{LineFault, Sink};
-use crate::watch::Watch;
 
 /// More changes than this in one go are announced as a resync, not item by item.
 const MAX_EVENTS: usize = 200;

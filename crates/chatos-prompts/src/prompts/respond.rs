@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_lines::{AppendError, lock};
 use serde_json::{Value, json};
 
 use super::ask::{run_id, summary, too_large};
@@ -18,13 +19,11 @@ use crate::entry::{self, Asker, Entry, MAX_RESPONSE_LINE, Origin};
 use crate::ids::{Answerer, HostReason, RequestId};
 use crate::json::Object;
 use crate::kind::{self, Prompt};
-use crate::log::AppendError;
 use crate::metadata::{self, LogMode};
 use crate::problem::{Code, Lang, Problem, quoted};
 use crate::records::{Answered, NewAnswer, Private, Record, RecordedAnswer, RecordsError};
 use crate::response::{self, Answer, Status};
 use crate::shown;
-use crate::sync::lock;
 use crate::whole;
 
 const READY_WAIT: Duration = Duration::from_secs(30);

@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use chatos_lines::lock;
+
 use super::respond::RespondError;
 use super::{Inner, Prompts};
 use crate::entry::Origin;
 use crate::ids::{HostReason, Owner, RequestId, RunId};
 use crate::lifetime::{self, Closing, Open};
 pub use crate::lifetime::{Askers, Policy};
-use crate::sync::lock;
 
 /// Whose prompts.
 #[derive(Debug, Clone, Copy)]

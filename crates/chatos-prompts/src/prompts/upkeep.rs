@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use chatos_lines::lock;
+
 use super::pump::{NOWHERE, Told};
 use super::state::{RecordParts, State};
 use super::{Event, Inner, Phase, Role};
 use crate::ids::RequestId;
-use crate::sync::lock;
 
 /// How many rows of the outbox a repair looks at.
 const MAX_WAITING: usize = 100_000;

@@ -1,5 +1,6 @@
 //! One prompt as a surface draws it, read from the store or the file when somebody looks.
 
+use chatos_lines::lock;
 use serde_json::{Value, json};
 
 use super::Inner;
@@ -16,7 +17,6 @@ use crate::reader::read_exact_at;
 use crate::records::Record;
 use crate::response::{self, MASK, Status};
 use crate::shown;
-use crate::sync::lock;
 
 /// How much of a raw line is carried around.
 const MAX_RAW: usize = 64 << 10;
@@ -320,7 +320,8 @@ impl Inner {
         let checked = kind::read_lenient(prompt, &found.id);
         let drawn = checked.prompt.map(|p| p.normal);
         let problem = checked.problems.into_iter().next();
-        let raw = problem.is_some().then(|| cut(&crate::json::line::to_string(&entry.object.clone().into())));
+        let raw =
+            problem.is_some().then(|| cut(&chatos_lines::line::to_string(&entry.object.clone().into())));
         Item {
             request_id: found.id.clone(),
             run_id: found.run.clone(),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chatos_lines::lock;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +22,6 @@ use crate::kind::{self, Kind};
 use crate::queue::Position;
 use crate::reader::Reader;
 use crate::response::Status;
-use crate::sync::lock;
 use crate::tail::{LineFault, Sink};
 
 /// A log that cannot be read for longer than this ends a wait for a result.

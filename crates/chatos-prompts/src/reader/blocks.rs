@@ -12,11 +12,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use chatos_lines::{Fs, lock};
+
 use crate::entry::Head;
 use crate::entry::usual::Usual;
-use crate::fs::Fs;
 use crate::queue::IdHasher;
-use crate::sync::lock;
 use crate::tail::{LineFault, Sink, Tail};
 
 /// Large enough that handing one over costs nothing, small enough to stay in a core's cache.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::fs::{DiskFs, Fs, Stat};
+use chatos_lines::{DiskFs, Fs, Stat};
 
 /// What happens at the chosen operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ enum Turn {
 impl FaultFs {
     /// Lets the `k`-th counted operation from now (1 = the next) fail.
     pub fn arm(&self, k: u64, fault: Fault) {
-        *crate::sync::lock(&self.fault) = fault;
+        *chatos_lines::lock(&self.fault) = fault;
         self.at.store(self.count.load(Ordering::SeqCst) + k, Ordering::SeqCst);
     }
 
@@ -70,7 +70,7 @@ impl FaultFs {
         if n != self.at.load(Ordering::SeqCst) {
             return Ok(Turn::Go);
         }
-        match *crate::sync::lock(&self.fault) {
+        match *chatos_lines::lock(&self.fault) {
             Fault::Error(code) => Err(io::Error::from_raw_os_error(code)),
             Fault::Short => Ok(Turn::Half),
             Fault::Stop => {

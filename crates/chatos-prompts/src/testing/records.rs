@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use chatos_lines::lock;
 use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
 
@@ -19,7 +20,6 @@ use crate::records::{
     Answered, Inserted, NewAnswer, NewRecord, OutboxRow, Private, RawRecord, Record, RecordedAnswer, Records,
     RecordsError,
 };
-use crate::sync::lock;
 
 /// See the module.
 #[derive(Default)]

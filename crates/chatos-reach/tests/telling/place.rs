@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use chatos_events::{Events, Lifetime, Notices};
 use chatos_inbox::{Inbox, InboxParts};
+use chatos_keys::{KeyPlace, StateKey};
 use chatos_paths::StateDir;
 use chatos_prompts::Clock;
 use chatos_reach::{Reach, ReachParts};
 use chatos_settings::{Settings, SettingsInput};
-use chatos_store::{Audit, KeyPlace, OpenOptions, Secrets, StateKey, Store, now_ms};
+use chatos_store::{Audit, OpenOptions, Secrets, Store, now_ms};
 use chatos_testkit::{BOT_TOKEN, Telegram};
 use chatos_tool::{Lang, Redactor};
 use chatos_wire::channel::{Answering, ChannelType, NewChannel, Privacy};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use chatos_host::AllowOrder;
+use chatos_inbox::AllowOrder;
 use chatos_policy::Role;
 use chatos_records::ToolLogFilter;
 use chatos_wire::client::{
@@ -38,8 +38,10 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<ClientList, ApiError> {
-    let (items, sessions) =
-        blocking(&app, |host| Ok((host.clients()?, chatos_inbox::clients::sessions(host.store())?))).await?;
+    let (items, sessions) = blocking(&app, |host| {
+        Ok((host.inbox().client_grants()?, chatos_inbox::clients::sessions(host.store())?))
+    })
+    .await?;
     let items = items.into_iter().map(typed).collect::<Result<_, _>>()?;
     Ok(ClientList { items, sessions })
 }
@@ -100,7 +102,7 @@ async fn allow(app: App, _: Caller, Body(body): Body<AllowClient>) -> Result<Cli
         project: body.project.map(Into::into),
         pid: body.pid,
     };
-    typed(blocking(&app, move |host| host.allow_client(&order)).await?)
+    typed(blocking(&app, move |host| host.inbox().allow_client(&order)).await?)
 }
 
 async fn forget(app: App, _: Caller, Body(body): Body<ForgetClient>) -> Result<ClientsForgotten, ApiError> {
@@ -109,7 +111,7 @@ async fn forget(app: App, _: Caller, Body(body): Body<ForgetClient>) -> Result<C
             host.events().publish(HostEvent::ClientsChanged(ChangedName { name: body.id }));
             return Ok(1);
         }
-        host.forget_client(&body.id)
+        host.inbox().forget_client(&body.id)
     })
     .await?;
     Ok(ClientsForgotten { ok: true, forgotten })

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use chatos_commands::files;
 use chatos_commands::mentions::Workspace;
-use chatos_commands::{AppText, Desk, Filling, PATIENCE, ProjectCommands, SkillPlace};
+use chatos_commands::{Desk, Filling, PATIENCE, ProjectCommands, SkillPlace};
+use chatos_contribution::AppText;
 use chatos_host::Host;
 use chatos_policy::{Outcome, Role};
 use chatos_store::{AgentRecord, SessionRow};
@@ -149,11 +150,7 @@ async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Res
         skills.extend(of_person(host));
         let theirs = of_agent(host, session.as_deref().unwrap_or_default(), &agent)?;
         let apps = host.agents().app_texts(&agent, &outcome)?;
-        let mut texts = Vec::with_capacity(apps.len());
-        for one in apps {
-            texts.push(AppText { plugin: one.plugin, app: one.app, title: one.title, text: one.text });
-        }
-        Ok(Place { outcome, root, project, skills, undecided, apps: texts, theirs })
+        Ok(Place { outcome, root, project, skills, undecided, apps, theirs })
     })
     .await
 }

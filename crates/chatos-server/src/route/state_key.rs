@@ -1,6 +1,6 @@
 //! The state key: which one it is and where, a new one, another place. Never the key itself (state §6).
 
-use chatos_store::{KeyMove, KeyTo, KeyWhere};
+use chatos_keys::{KeyMove, KeyTo, KeyWhere};
 use chatos_wire::state::{KeyPlace, KeyRotated, MoveKey, MovedKey, RotateKey, StateKeyView};
 
 use super::tasks::blocking;

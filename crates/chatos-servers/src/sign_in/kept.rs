@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chatos_events::Events;
+use chatos_keys::SubKey;
 use chatos_mcp::{Grant, Grants, Pending, Remote, Turn};
 use chatos_paths::{FileLock, LockError, StateDir};
-use chatos_store::{SecretKind, SecretValue, Store, StoreError, SubKey, now_ms};
+use chatos_store::{SecretKind, SecretValue, Store, StoreError, now_ms};
 use chatos_tool::Redactor;
 use chatos_wire::event::{ChangedId, HostEvent};
 use serde::de::DeserializeOwned;

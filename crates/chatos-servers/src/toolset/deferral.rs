@@ -12,6 +12,8 @@ use super::{GrantedTool, Road, Toolset, own_tool};
 pub const FIND_TOOLS: &str = "find_tools";
 /// Calls a tool that was found.
 pub const CALL_TOOL: &str = "call_tool";
+/// Calls a tool that was found, if it only reads: a client of the gateway that never asks its person may use it.
+pub const CALL_READONLY: &str = "call_readonly_tool";
 
 /// The code of an agent with more tools than its model takes.
 pub const TOO_MANY_TOOLS: &str = "too_many_tools";

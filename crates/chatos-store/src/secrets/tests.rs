@@ -1,8 +1,9 @@
 //! What goes in comes out for the same row and key only, and never lies in the file.
 
+use chatos_keys::{KeyPlace, StateKey};
+
 use super::*;
 use crate::db::tests::options;
-use crate::key::{KeyPlace, StateKey};
 
 fn open(dir: &std::path::Path) -> (Store, SubKey) {
     let store = Store::open(options(dir)).unwrap();

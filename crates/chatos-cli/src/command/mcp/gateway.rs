@@ -4,14 +4,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_desk::{Beside, BesideSettings, ClientFolder, GATEWAY, Gateway as Relayed, Line, ListMode, Queue};
-use chatos_layer::{
-    Access, Endpoint, EndpointOptions, Layer, LayerParts, Nobody, Relay, Server, SettingsSource,
-};
+use chatos_desk::{Beside, BesideSettings, ClientFolder, GATEWAY, Gateway as Relayed, Line, ListMode};
+use chatos_layer::{Relay, Server, SettingsSource};
 use chatos_paths::Environment;
 use chatos_tool::{ErrorCode, Fault, Text};
 
-use super::{client_lang, config, http, open_root, ready, spoken, watch_signals};
+use super::{client_lang, config, endpoint, http, open_root, ready, spoken, stdio, watch_signals};
 use crate::args::{Gateway, Global, ListWord, Mcp};
 use chatos_terminal::output::{Output, usage_fault};
 
@@ -69,24 +67,7 @@ async fn serve(
 ) -> Result<ExitCode, Fault> {
     relay.check().await?;
     let stop = watch_signals()?;
-    let redactor = Arc::new(chatos_layer::Redactor::new());
-    let layer = Layer::new(LayerParts {
-        settings: Arc::new(BesideSettings::new(beside)),
-        log: None,
-        redactor: Arc::clone(&redactor),
-        queue: Arc::new(Queue::new(Arc::clone(beside), redactor)),
-        observer: Arc::new(Nobody),
-    });
-    let endpoint = Endpoint::new(
-        Server::new(&GATEWAY),
-        Arc::new(layer),
-        EndpointOptions {
-            name: options.shown_name.clone(),
-            version: chatos_host::VERSION.to_owned(),
-            access: Access::All,
-            root: None,
-        },
-    );
+    let endpoint = endpoint(options, Server::new(&GATEWAY), None, None, beside);
     let relay = Arc::new(relay);
     let endpoint = Arc::new(endpoint.relaying(Arc::clone(&relay) as Arc<dyn Relay>));
     let told = relay.follow(relay.position().await, Arc::downgrade(&endpoint));
@@ -95,14 +76,7 @@ async fn serve(
             return http::serve(output, options, endpoint, address, beside, stop).await;
         }
         ready(output, &Text::fixed("the gateway is ready (stdio)", "网关已就绪（stdio）"));
-        Box::pin(chatos_layer::serve_stdio(endpoint, stop)).await.map_err(|error| {
-            Fault::new(
-                ErrorCode::Unavailable,
-                Text::fixed("cannot use standard input and output", "无法使用标准输入输出"),
-            )
-            .caused_by(&error)
-        })?;
-        Ok(ExitCode::SUCCESS)
+        stdio(endpoint, stop).await
     };
     tokio::select! {
         served = serving => served,

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use chatos_lines::DiskFs;
+
 use super::*;
-use crate::fs::DiskFs;
 
 #[derive(Debug, Default, PartialEq)]
 struct Seen(Vec<String>);

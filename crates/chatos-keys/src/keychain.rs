@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use super::{KeyPlace, KeyProblem};
+use crate::{KeyPlace, KeyProblem};
 
 const PROGRAM: &str = "secret-tool";
 const DEADLINE: Duration = Duration::from_secs(3);
@@ -19,7 +19,7 @@ const LONGEST: u64 = 256;
 
 /// Which entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// The key in force.
     Main,
     /// The one about to be.
@@ -29,7 +29,7 @@ pub(super) enum Slot {
 }
 
 /// The entries of one instance: service `ChatOS`, account the instance.
-pub(super) struct Keychain {
+pub(crate) struct Keychain {
     program: PathBuf,
     instance: String,
 }
@@ -42,7 +42,7 @@ struct Said {
 
 impl Keychain {
     /// The program, where the environment finds it.
-    pub(super) fn find(place: &KeyPlace, instance: &str) -> Result<Self, KeyProblem> {
+    pub(crate) fn find(place: &KeyPlace, instance: &str) -> Result<Self, KeyProblem> {
         let folders = place.search.as_ref().map(std::env::split_paths).into_iter().flatten();
         let mut programs = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(PROGRAM));
         let program = programs.find(|program| program.is_file());
@@ -52,7 +52,7 @@ impl Keychain {
         }
     }
 
-    pub(super) fn read(&self, slot: Slot) -> Result<Option<Zeroizing<String>>, KeyProblem> {
+    pub(crate) fn read(&self, slot: Slot) -> Result<Option<Zeroizing<String>>, KeyProblem> {
         let said = self.ask(&["lookup"], slot, None)?;
         if said.success {
             return Ok(Some(said.out).filter(|text| !text.is_empty()));
@@ -62,7 +62,7 @@ impl Keychain {
     }
 
     /// Keeps a value, instead of one that is there.
-    pub(super) fn write(&self, slot: Slot, value: &str) -> Result<(), KeyProblem> {
+    pub(crate) fn write(&self, slot: Slot, value: &str) -> Result<(), KeyProblem> {
         let said = self.ask(&["store", "--label=ChatOS state key"], slot, Some(value))?;
         if !said.success {
             return Err(refused(&said));
@@ -73,13 +73,13 @@ impl Keychain {
         }
     }
 
-    pub(super) fn remove(&self, slot: Slot) -> Result<(), KeyProblem> {
+    pub(crate) fn remove(&self, slot: Slot) -> Result<(), KeyProblem> {
         let said = self.ask(&["clear"], slot, None)?;
         if said.success || said.complaint.is_empty() { Ok(()) } else { Err(refused(&said)) }
     }
 
     /// state §6: writes, reads and deletes something that is no key.
-    pub(super) fn probe(&self) -> Result<(), KeyProblem> {
+    pub(crate) fn probe(&self) -> Result<(), KeyProblem> {
         self.write(Slot::Probe, "probe")?;
         self.remove(Slot::Probe)?;
         match self.read(Slot::Probe)? {

@@ -65,7 +65,7 @@ impl GroupSync {
 }
 
 /// One line's share in a sync. Dropped without waiting, it leaves the group.
-pub(crate) struct Ticket {
+pub struct Ticket {
     sync: Arc<GroupSync>,
     outcome: Arc<OnceLock<Outcome>>,
     waited: bool,
@@ -74,7 +74,7 @@ pub(crate) struct Ticket {
 impl Ticket {
     /// Returns when the line is durable, or with the error of the sync that covered it. That sync is
     /// never repeated on the same descriptor.
-    pub(crate) fn wait(mut self) -> Outcome {
+    pub fn wait(mut self) -> Outcome {
         self.waited = true;
         let sync = self.sync.clone();
         let mut state = lock(&sync.state);

@@ -6,31 +6,31 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use chatos_tool::hex;
 use zeroize::Zeroizing;
 
-use super::{KeyPlace, KeyProblem};
-use crate::migrate::hex;
+use crate::{KeyPlace, KeyProblem};
 
 /// The file of the key in force.
-pub(super) fn key_file(place: &KeyPlace, instance: &str) -> PathBuf {
+pub(crate) fn key_file(place: &KeyPlace, instance: &str) -> PathBuf {
     place.dir.join(format!("{instance}.key"))
 }
 
 /// The file of the key that is about to be in force.
-pub(super) fn next_file(place: &KeyPlace, instance: &str) -> PathBuf {
+pub(crate) fn next_file(place: &KeyPlace, instance: &str) -> PathBuf {
     place.dir.join(format!("{instance}.next.key"))
 }
 
 /// The file of the key with this id.
-pub(super) fn named_file(place: &KeyPlace, instance: &str, id: &str) -> PathBuf {
+pub(crate) fn named_file(place: &KeyPlace, instance: &str, id: &str) -> PathBuf {
     place.dir.join(format!("{instance}.{id}.key"))
 }
 
-pub(super) fn is_missing(problem: &KeyProblem) -> bool {
+pub(crate) fn is_missing(problem: &KeyProblem) -> bool {
     matches!(problem, KeyProblem::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
-pub(super) fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, KeyProblem> {
+pub(crate) fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, KeyProblem> {
     let fail = |source| KeyProblem::Io { action: "read", path: path.to_owned(), source };
     let mut text = Zeroizing::new(Vec::with_capacity(128));
     let file = OpenOptions::new().read(true).open(path).map_err(fail)?;
@@ -39,7 +39,7 @@ pub(super) fn read_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, KeyProblem> {
     parse_key(&text).ok_or_else(|| KeyProblem::Malformed { path: path.to_owned() })
 }
 
-pub(super) fn parse_key(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
+pub(crate) fn parse_key(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     if let Ok(raw) = <[u8; 32]>::try_from(bytes) {
         return Some(Zeroizing::new(raw));
     }
@@ -55,12 +55,12 @@ pub(super) fn parse_key(bytes: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
 }
 
 /// The form in files and in the keychain.
-pub(super) fn key_text(key: &[u8; 32]) -> Zeroizing<String> {
+pub(crate) fn key_text(key: &[u8; 32]) -> Zeroizing<String> {
     Zeroizing::new(hex(key))
 }
 
 /// Writes a key file that is not there yet. `false`: one is there.
-pub(super) fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<bool, KeyProblem> {
+pub(crate) fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<bool, KeyProblem> {
     let fail = |action| move |source| KeyProblem::Io { action, path: path.to_owned(), source };
     if let Some(dir) = path.parent() {
         std::fs::DirBuilder::new()
@@ -89,13 +89,13 @@ pub(super) fn create_key_file(path: &Path, key: &Zeroizing<[u8; 32]>) -> Result<
 }
 
 /// One file takes the place of another, for good.
-pub(super) fn replace(from: &Path, to: &Path) -> Result<(), KeyProblem> {
+pub(crate) fn replace(from: &Path, to: &Path) -> Result<(), KeyProblem> {
     let fail = |source| KeyProblem::Io { action: "put into place", path: to.to_owned(), source };
     std::fs::rename(from, to).and_then(|()| sync_folder(to)).map_err(fail)
 }
 
 /// Removes a key file; one that is not there is removed already.
-pub(super) fn remove(path: &Path) -> Result<(), KeyProblem> {
+pub(crate) fn remove(path: &Path) -> Result<(), KeyProblem> {
     let removed = match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         other => other,

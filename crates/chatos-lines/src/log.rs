@@ -6,7 +6,7 @@
 
 mod sync;
 
-pub(crate) use sync::Ticket;
+pub use sync::Ticket;
 
 use std::fs::File;
 use std::io;
@@ -74,16 +74,16 @@ impl AppendError {
 }
 
 /// Where a line landed, and the promise that it will be durable.
-pub(crate) struct Written {
+pub struct Written {
     /// Offset of the first byte of the line.
-    pub(crate) at: u64,
-    pub(crate) ticket: Ticket,
+    pub at: u64,
+    pub ticket: Ticket,
 }
 
 /// The append side of one log.
-pub(crate) struct Log {
+pub struct Log {
     fs: Arc<dyn Fs>,
-    pub(crate) paths: Paths,
+    pub paths: Paths,
     writer: Mutex<Writer>,
     sync: Arc<sync::GroupSync>,
     lock_missed: AtomicU64,
@@ -97,7 +97,7 @@ struct Writer {
 }
 
 impl Log {
-    pub(crate) fn new(fs: Arc<dyn Fs>, paths: Paths) -> Self {
+    pub fn new(fs: Arc<dyn Fs>, paths: Paths) -> Self {
         let sync = Arc::new(sync::GroupSync::new(fs.clone()));
         Self {
             fs,
@@ -110,22 +110,22 @@ impl Log {
     }
 
     /// How often a line was written without the advisory lock.
-    pub(crate) fn lock_missed(&self) -> u64 {
+    pub fn lock_missed(&self) -> u64 {
         self.lock_missed.load(Ordering::Relaxed)
     }
 
     /// How often a wider mode of the log was narrowed to 0600.
-    pub(crate) fn narrowed(&self) -> u64 {
+    pub fn narrowed(&self) -> u64 {
         self.narrowed.load(Ordering::Relaxed)
     }
 
     /// Lines at or after this offset may not be durable yet; `u64::MAX` when all are.
-    pub(crate) fn unsynced_from(&self) -> u64 {
+    pub fn unsynced_from(&self) -> u64 {
         self.sync.unsynced_from()
     }
 
     /// Takes the in-process turn and, within two seconds, the advisory lock.
-    pub(crate) fn lock(&self) -> Locked<'_> {
+    pub fn lock(&self) -> Locked<'_> {
         let mut writer = lock(&self.writer);
         let held = self.take_side_lock(&mut writer);
         if !held {
@@ -178,7 +178,7 @@ impl Log {
 }
 
 /// The right to append.
-pub(crate) struct Locked<'a> {
+pub struct Locked<'a> {
     log: &'a Log,
     writer: MutexGuard<'a, Writer>,
     held: bool,
@@ -186,18 +186,18 @@ pub(crate) struct Locked<'a> {
 
 impl Locked<'_> {
     /// False when the advisory lock was missed: others may write at the same time.
-    pub(crate) fn held(&self) -> bool {
+    pub fn held(&self) -> bool {
         self.held
     }
 
     /// Appends one line, which must end with its only newline.
-    pub(crate) fn append(&mut self, line: &[u8]) -> Result<Written, AppendError> {
+    pub fn append(&mut self, line: &[u8]) -> Result<Written, AppendError> {
         let path = &self.log.paths.log;
         self.append_inner(line).map_err(|source| AppendError::new(path, source))
     }
 
     /// Forgets the open file after a failed sync: a second sync on it could falsely succeed (`security §3.4`).
-    pub(crate) fn reopen(&mut self) {
+    pub fn reopen(&mut self) {
         self.writer.file = None;
     }
 

@@ -13,7 +13,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::event::{ChangedName, HostEvent};
 use serde_json::{Map, Value, json};
 
-use crate::host::Host;
+use crate::inbox::Inbox;
 
 /// Programs that run what they are given.
 const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "pypy", "ruby", "perl", "java"];
@@ -179,16 +179,16 @@ pub struct AllowOrder {
     pub pid: Option<u32>,
 }
 
-impl Host {
+impl Inbox {
     /// Programs that were seen, and what they may. Blocks.
-    pub fn clients(&self) -> Result<Vec<Value>, Fault> {
-        let rows = self.store().client_grants()?;
+    pub fn client_grants(&self) -> Result<Vec<Value>, Fault> {
+        let rows = self.parts().store.client_grants()?;
         Ok(rows.iter().map(view).collect())
     }
 
     /// Lets a program decide about its own calls. Blocks.
     pub fn allow_client(&self, order: &AllowOrder) -> Result<Value, Fault> {
-        let rows = self.store().client_grants()?;
+        let rows = self.parts().store.client_grants()?;
         let mut keys: Vec<ClientKey> = Vec::new();
         let wanted = |key: &ClientKey| {
             key.name == order.name
@@ -212,18 +212,21 @@ impl Host {
             Some(path) => real_dir(path)?,
         };
         let id = uuid::Uuid::now_v7().to_string();
-        let row =
-            self.store().allow_client(&id, key, &project, now_ms())?.ok_or_else(|| unseen(&order.name))?;
+        let row = self
+            .parts()
+            .store
+            .allow_client(&id, key, &project, now_ms())?
+            .ok_or_else(|| unseen(&order.name))?;
         self.client_changed("client_allowed", &row);
         Ok(view(&row))
     }
 
     /// Forgets a program by its id, or all of a name. Gives how many. Blocks.
     pub fn forget_client(&self, wanted: &str) -> Result<usize, Fault> {
-        let rows = self.store().client_grants()?;
+        let rows = self.parts().store.client_grants()?;
         let mut forgotten = 0;
         for row in rows.iter().filter(|row| row.id == wanted || row.key.name == wanted) {
-            if let Some(row) = self.store().forget_client(&row.id)? {
+            if let Some(row) = self.parts().store.forget_client(&row.id)? {
                 forgotten += 1;
                 self.client_changed("client_forgotten", &row);
             }
@@ -238,8 +241,8 @@ impl Host {
         let mut fields = Map::new();
         fields.insert("client".to_owned(), view(row));
         fields.insert("weakens".to_owned(), json!(what == "client_allowed"));
-        self.audit(what, fields);
-        self.events().publish(HostEvent::ClientsChanged(ChangedName { name: row.key.name.clone() }));
+        self.parts().audit.note(what, fields);
+        self.parts().events.publish(HostEvent::ClientsChanged(ChangedName { name: row.key.name.clone() }));
     }
 }
 

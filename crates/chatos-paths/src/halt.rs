@@ -15,7 +15,7 @@ mod armed {
         AT.store(at, Ordering::SeqCst);
     }
 
-    pub(crate) fn around<T>(write: impl FnOnce() -> T) -> T {
+    pub fn halt_around<T>(write: impl FnOnce() -> T) -> T {
         let number = WRITES.fetch_add(1, Ordering::SeqCst) + 1;
         let at = AT.load(Ordering::SeqCst);
         if at == -number {
@@ -41,11 +41,12 @@ mod armed {
 mod armed {
     pub fn halt_at(_: i64) {}
 
-    pub(crate) fn around<T>(write: impl FnOnce() -> T) -> T {
+    pub fn halt_around<T>(write: impl FnOnce() -> T) -> T {
         write()
     }
 }
 
-pub(crate) use armed::around;
+/// Does one of the writes that are counted.
+pub use armed::halt_around;
 /// Ends the process after the n-th write of a journal, before it when negative; never when 0.
 pub use armed::halt_at;

@@ -1,14 +1,16 @@
-//! Writes an entry as one line: compact, and without any character that another reader could take
-//! for a line break (`ui-prompts §3.1` step 4).
+//! One line as text: written compact, and without any character that another reader could take for a line
+//! break (`ui-prompts §3.1` step 4); read with what other programs get wrong.
 
 use std::io;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::Formatter;
+use serde_json::{Map, Value};
+
+use crate::scan;
 
 /// The compact line of `value`, without the final newline.
-pub(crate) fn to_string(value: &Value) -> String {
+pub fn to_string(value: &Value) -> String {
     let mut out = Vec::with_capacity(256);
     let mut to = serde_json::Serializer::with_formatter(&mut out, OneLine);
     // Serialising a `Value` into memory cannot fail: keys are strings and the sink is a Vec.
@@ -37,6 +39,18 @@ impl Formatter for OneLine {
             }
         }
         out.write_all(&fragment.as_bytes()[from..])
+    }
+}
+
+/// Parses one object that the scanner accepted. Lone surrogate escapes (a JavaScript string cut in
+/// half writes them) are read as U+FFFD; the scanner keeps them out of ids.
+pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
+    match serde_json::from_slice::<Map<String, Value>>(bytes) {
+        Ok(map) => Ok(map),
+        Err(first) => match scan::mend_surrogates(bytes) {
+            Some(mended) => serde_json::from_slice::<Map<String, Value>>(&mended),
+            None => Err(first),
+        },
     }
 }
 

@@ -6,11 +6,11 @@
 //! nesting costs a bad line and no stack (`ui-prompts §3.3`).
 
 /// Objects and arrays nested deeper than this make a line bad.
-pub(crate) const MAX_DEPTH: u32 = 64;
+pub const MAX_DEPTH: u32 = 64;
 
 /// Why no object was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ScanError {
+pub enum ScanError {
     /// The bytes end inside the object; more may follow.
     Incomplete,
     /// No continuation can make these bytes valid.
@@ -20,7 +20,7 @@ pub(crate) enum ScanError {
 
 /// Where a value lies in the scanned bytes. Lines are at most 16 MiB, so 32 bits are enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Raw {
+pub enum Raw {
     #[default]
     Absent,
     /// Between the quotes; `escaped` when a backslash occurs.
@@ -43,25 +43,25 @@ pub(crate) enum Raw {
 
 /// The values the fold looks at. For a repeated key the last one counts, as in every JSON reader.
 #[derive(Debug, Default)]
-pub(crate) struct Object {
+pub struct Object {
     /// Position after the closing brace.
-    pub(crate) end: usize,
-    pub(crate) ts: Raw,
-    pub(crate) kind_of_line: Raw,
-    pub(crate) action: Raw,
-    pub(crate) request_id: Raw,
-    pub(crate) run_id: Raw,
-    pub(crate) prompt: Raw,
-    pub(crate) response: Raw,
-    pub(crate) chatos: Raw,
+    pub end: usize,
+    pub ts: Raw,
+    pub kind_of_line: Raw,
+    pub action: Raw,
+    pub request_id: Raw,
+    pub run_id: Raw,
+    pub prompt: Raw,
+    pub response: Raw,
+    pub chatos: Raw,
     /// `prompt.kind`
-    pub(crate) kind: Raw,
+    pub kind: Raw,
     /// `prompt.timeoutMs`
-    pub(crate) timeout: Raw,
+    pub timeout: Raw,
     /// `response.status`
-    pub(crate) status: Raw,
+    pub status: Raw,
     /// `chatos.sig`
-    pub(crate) sig: Raw,
+    pub sig: Raw,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ enum Expect {
 }
 
 /// Scans the object that starts at `b[start]`, which must be `{`.
-pub(crate) fn object(b: &[u8], start: usize) -> Result<Object, ScanError> {
+pub fn object(b: &[u8], start: usize) -> Result<Object, ScanError> {
     let mut out = Object::default();
     let mut stack: u64 = 1; // bit i set: the container at depth i+1 is an object
     let mut depth: u32 = 1;
@@ -278,12 +278,12 @@ fn named(b: &[u8], text: &Text, classify: impl Fn(&[u8]) -> Key) -> Key {
 }
 
 /// The text of a string value; `None` when it holds a lone surrogate or invalid UTF-8.
-pub(crate) fn decode(b: &[u8], start: usize, end: usize) -> Option<String> {
+pub fn decode(b: &[u8], start: usize, end: usize) -> Option<String> {
     serde_json::from_slice(b.get(start.checked_sub(1)?..end + 1)?).ok()
 }
 
 #[inline]
-pub(crate) fn skip_space(b: &[u8], mut pos: usize) -> usize {
+pub fn skip_space(b: &[u8], mut pos: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = b.get(pos) {
         pos += 1;
     }
@@ -314,7 +314,7 @@ fn stops(word: u64) -> u64 {
 // Borrow between bytes can only mark a byte after a true stop, so the lowest marked byte is always a
 // real one.
 #[inline]
-pub(crate) fn plain_run(b: &[u8], mut pos: usize) -> usize {
+pub fn plain_run(b: &[u8], mut pos: usize) -> usize {
     while let Some(Ok(chunk)) = b.get(pos..pos + 8).map(<[u8; 8]>::try_from) {
         let found = stops(u64::from_le_bytes(chunk));
         if found != 0 {
@@ -348,7 +348,8 @@ fn string(b: &[u8], at: usize) -> Result<Text, ScanError> {
     }
 }
 
-pub(crate) fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
+#[inline]
+pub fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
     match b.get(at + 1) {
         None => Err(ScanError::Incomplete),
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -367,7 +368,8 @@ pub(crate) fn escape(b: &[u8], at: usize) -> Result<usize, ScanError> {
 }
 
 // A literal or a number; returns its end. A number at the very end of the bytes may go on.
-pub(crate) fn scalar(b: &[u8], at: usize) -> Result<usize, ScanError> {
+#[inline]
+pub fn scalar(b: &[u8], at: usize) -> Result<usize, ScanError> {
     for word in [&b"true"[..], b"false", b"null"] {
         if b[at] == word[0] {
             let have = &b[at..b.len().min(at + word.len())];
@@ -409,7 +411,7 @@ fn number(b: &[u8], at: usize) -> Result<usize, ScanError> {
 }
 
 /// `bytes` with every lone `\udXXX` escape replaced by `\ufffd` (same length), or `None` when there is none.
-pub(crate) fn mend_surrogates(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn mend_surrogates(bytes: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| -> Option<u16> {
         let text = std::str::from_utf8(bytes.get(at..at + 6)?).ok()?;
         u16::from_str_radix(text.strip_prefix("\\u")?, 16).ok()

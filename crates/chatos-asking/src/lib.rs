@@ -123,7 +123,7 @@ impl<D: DeskOwner> DeskQueue<D> {
         let owner = Arc::clone(&self.0);
         let asked = self.at_desk(move |desk| {
             let by = owner.asked_by(request.trace.run_id.as_deref());
-            desk.request(&payload(&request, by, request.id.as_ref()), &request.source, Lang::En)
+            desk.request(&question_payload(&request, by, request.id.as_ref()), &request.source, Lang::En)
         });
         asked_id(&asked.await?)
     }
@@ -272,7 +272,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
 }
 
 /// A question as the API takes it. With an id of its own it can be sent twice and is asked once.
-pub fn payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Value {
+pub fn question_payload(request: &AskRequest, by: AskedBy, id: Option<&RequestId>) -> Value {
     let mut payload = json!({
         "prompt": request.prompt,
         "owner": request.owner.as_str(),

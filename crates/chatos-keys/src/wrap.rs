@@ -6,9 +6,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use super::files::{create_key_file, key_file, named_file, read_key};
-use super::ring::Master;
-use super::{Derived, KeyPlace, KeyProblem, SealError, StateKey};
+use crate::files::{create_key_file, key_file, named_file, read_key};
+use crate::ring::Master;
+use crate::{Derived, KeyPlace, KeyProblem, SealError, StateKey};
 
 /// Memory in KiB and passes: about a third of a second and out of reach for guessing machines.
 const MEMORY: u32 = 64 * 1024;
@@ -91,7 +91,7 @@ mod tests {
         let place = |name: &str| KeyPlace::new(dir.path().join(name));
         let key = StateKey::open(&place("a"), "i").unwrap();
         let locked = key.lock_with("open sesame", "i").unwrap();
-        assert!(!locked.to_string().contains(&crate::migrate::hex(&*key.ring.read().current.bytes)));
+        assert!(!locked.to_string().contains(&chatos_tool::hex(&*key.ring.read().current.bytes)));
         assert!(StateKey::unlock_into(&locked, "wrong", "i", &place("b")).unwrap().is_err());
         assert!(StateKey::unlock_into(&locked, "open sesame", "other", &place("b")).unwrap().is_err());
         assert!(StateKey::unlock_into(&json!({}), "x", "i", &place("b")).unwrap().is_err());

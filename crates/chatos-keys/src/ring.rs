@@ -7,89 +7,89 @@
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use chatos_tool::hex;
 use hkdf::Hkdf;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::files::{create_key_file, is_missing, key_file, named_file, next_file, parse_key, read_key};
-use super::keychain::{Keychain, Slot};
-use super::{Derived, KeyPlace, KeyProblem, KeyWhere, SealError};
-use crate::db::Store;
-use crate::error::StoreError;
-use crate::migrate::hex;
+use crate::files::{create_key_file, is_missing, key_file, named_file, next_file, parse_key, read_key};
+use crate::keychain::{Keychain, Slot};
+use crate::rows::KeyRows;
+use crate::{Derived, KeyPlace, KeyProblem, KeyWhere, SealError};
 
 /// Rows of `meta`.
 pub(crate) const KEY_ID: &str = "key_id";
-pub(super) const KEY_WHERE: &str = "key_where";
-pub(super) const FORMER_KEYS: &str = "former_keys";
+pub(crate) const KEY_WHERE: &str = "key_where";
+pub(crate) const FORMER_KEYS: &str = "former_keys";
 
 /// The sub-keys that still check what a former key signed.
 const KEPT: [&str; 2] = ["prompts", "audit"];
 
 /// What the database says about its key.
 #[derive(Default)]
-pub(super) struct Facts {
-    pub(super) instance: String,
+pub(crate) struct Facts {
+    pub(crate) instance: String,
     /// The id of the key in force.
-    pub(super) wanted: Option<String>,
-    pub(super) in_keychain: bool,
+    pub(crate) wanted: Option<String>,
+    pub(crate) in_keychain: bool,
     /// The keys before it, sealed.
-    pub(super) former: Option<String>,
+    pub(crate) former: Option<String>,
 }
 
 /// A master key.
 #[derive(Clone)]
-pub(super) struct Master {
-    pub(super) bytes: Zeroizing<[u8; 32]>,
-    pub(super) id: String,
+pub(crate) struct Master {
+    pub(crate) bytes: Zeroizing<[u8; 32]>,
+    pub(crate) id: String,
 }
 
 /// What is left of a key that was rotated away: it opens nothing.
 #[derive(Clone)]
-pub(super) struct Former {
-    pub(super) id: String,
+pub(crate) struct Former {
+    pub(crate) id: String,
     /// The last record of the audit log it signed.
-    pub(super) until: u64,
+    pub(crate) until: u64,
     /// In the order of [`KEPT`].
     subs: [Zeroizing<[u8; 32]>; 2],
 }
 
 /// Where the key in force was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(crate) enum Kept {
     Named(PathBuf),
     File(PathBuf),
     Keychain(Slot),
 }
 
-pub(super) struct Keys {
-    pub(super) current: Master,
+pub(crate) struct Keys {
+    pub(crate) current: Master,
     /// Oldest first.
-    pub(super) former: Vec<Former>,
-    pub(super) kept: Kept,
+    pub(crate) former: Vec<Former>,
+    pub(crate) kept: Kept,
 }
 
-pub(super) struct Ring {
-    pub(super) place: KeyPlace,
-    pub(super) instance: String,
-    pub(super) keys: RwLock<Keys>,
-    store: Option<Store>,
+pub(crate) struct Ring {
+    pub(crate) place: KeyPlace,
+    pub(crate) instance: String,
+    pub(crate) keys: RwLock<Keys>,
+    rows: Option<Box<dyn KeyRows>>,
 }
 
 impl Facts {
-    pub(super) fn of(store: &Store) -> Result<Self, StoreError> {
+    pub(crate) fn of(rows: &dyn KeyRows) -> Result<Self, KeyProblem> {
+        let fact = |name| rows.fact(name).map_err(KeyProblem::Rows);
         Ok(Self {
-            instance: store.instance_id()?,
-            wanted: store.meta(KEY_ID)?,
-            in_keychain: store.meta(KEY_WHERE)?.as_deref() == Some("keychain"),
-            former: store.meta(FORMER_KEYS)?,
+            instance: rows.instance().map_err(KeyProblem::Rows)?,
+            wanted: fact(KEY_ID)?,
+            in_keychain: fact(KEY_WHERE)?.as_deref() == Some("keychain"),
+            former: fact(FORMER_KEYS)?,
         })
     }
 }
 
 impl Kept {
-    pub(super) fn place(&self) -> KeyWhere {
+    pub(crate) fn place(&self) -> KeyWhere {
         match self {
             Self::Named(path) => KeyWhere::Named(path.clone()),
             Self::File(path) => KeyWhere::File(path.clone()),
@@ -99,18 +99,18 @@ impl Kept {
 }
 
 impl Master {
-    pub(super) fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
+    pub(crate) fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
         let id = hex(&Sha256::digest(*bytes)[..4]);
         Self { bytes, id }
     }
 
-    pub(super) fn random() -> Result<Self, SealError> {
+    pub(crate) fn random() -> Result<Self, SealError> {
         let mut bytes = Zeroizing::new([0; 32]);
         getrandom::fill(&mut *bytes).map_err(|_| SealError::NoRandom)?;
         Ok(Self::new(bytes))
     }
 
-    pub(super) fn derive(&self, label: &str) -> Derived {
+    pub(crate) fn derive(&self, label: &str) -> Derived {
         let mut bytes = Zeroizing::new([0; 32]);
         let derived = Hkdf::<Sha256>::new(None, &*self.bytes).expand(label.as_bytes(), &mut *bytes);
         debug_assert!(derived.is_ok(), "32 bytes are always a legal HKDF length");
@@ -118,20 +118,20 @@ impl Master {
     }
 
     /// What is left of it once it is rotated away.
-    pub(super) fn retire(&self, until: u64) -> Former {
+    pub(crate) fn retire(&self, until: u64) -> Former {
         Former { id: self.id.clone(), until, subs: KEPT.map(|label| self.derive(label).bytes) }
     }
 }
 
 impl Keys {
     /// The sub-key that was in force for a record of the audit log.
-    pub(super) fn at(&self, label: &str, number: u64) -> Derived {
+    pub(crate) fn at(&self, label: &str, number: u64) -> Derived {
         let former = self.former.iter().find(|former| number <= former.until);
         former.and_then(|former| former.derive(label)).unwrap_or_else(|| self.current.derive(label))
     }
 
     /// Every sub-key that may check a signature, the one in force first.
-    pub(super) fn all(&self, label: &str) -> Vec<Derived> {
+    pub(crate) fn all(&self, label: &str) -> Vec<Derived> {
         let former = self.former.iter().rev().filter_map(|former| former.derive(label));
         std::iter::once(self.current.derive(label)).chain(former).collect()
     }
@@ -149,7 +149,7 @@ fn former_place(instance: &str, id: &str) -> String {
 }
 
 /// The row of `meta` that carries former keys, sealed with the key in force.
-pub(super) fn seal_former(instance: &str, former: &[Former], key: &Master) -> Result<String, SealError> {
+pub(crate) fn seal_former(instance: &str, former: &[Former], key: &Master) -> Result<String, SealError> {
     let with = key.derive("secrets");
     let rows = former.iter().map(|former| {
         let bytes =
@@ -176,29 +176,29 @@ fn open_former(instance: &str, text: Option<&str>, key: &Master) -> Vec<Former> 
 
 impl Ring {
     /// The key these facts name, or another one that is in its place, or a new one. `true`: it is new.
-    pub(super) fn load(
+    pub(crate) fn load(
         place: &KeyPlace,
         facts: Facts,
-        store: Option<Store>,
+        rows: Option<Box<dyn KeyRows>>,
     ) -> Result<(Self, bool), KeyProblem> {
         let (current, kept, created) = find(place, &facts)?;
         let former = open_former(&facts.instance, facts.former.as_deref(), &current);
         let keys = RwLock::new(Keys { current, former, kept });
-        Ok((Self { place: place.clone(), instance: facts.instance, keys, store }, created))
+        Ok((Self { place: place.clone(), instance: facts.instance, keys, rows }, created))
     }
 
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Keys> {
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Keys> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks whether the database names another key by now and takes that one over. `true`: it did.
-    pub(super) fn refresh(&self) -> bool {
-        let Some(store) = &self.store else { return false };
-        let Ok(Some(wanted)) = store.meta(KEY_ID) else { return false };
+    pub(crate) fn refresh(&self) -> bool {
+        let Some(rows) = &self.rows else { return false };
+        let Ok(Some(wanted)) = rows.fact(KEY_ID) else { return false };
         if self.read().current.id == wanted {
             return false;
         }
-        let Ok(facts) = Facts::of(store) else { return false };
+        let Ok(facts) = Facts::of(rows.as_ref()) else { return false };
         // A key that cannot be found now is looked for again by the next who needs it.
         let found = look(&self.place, &facts).ok().flatten().filter(|(key, _)| key.id == wanted);
         let Some((current, kept)) = found else { return false };
@@ -207,7 +207,7 @@ impl Ring {
         true
     }
 
-    pub(super) fn keychain(&self) -> Result<Keychain, KeyProblem> {
+    pub(crate) fn keychain(&self) -> Result<Keychain, KeyProblem> {
         Keychain::find(&self.place, &self.instance)
     }
 }
@@ -226,7 +226,7 @@ fn find(place: &KeyPlace, facts: &Facts) -> Result<(Master, Kept, bool), KeyProb
 }
 
 /// The key that is wanted, else the one in the usual place; `None` when there is none at all.
-pub(super) fn look(place: &KeyPlace, facts: &Facts) -> Result<Option<(Master, Kept)>, KeyProblem> {
+pub(crate) fn look(place: &KeyPlace, facts: &Facts) -> Result<Option<(Master, Kept)>, KeyProblem> {
     if let Some(path) = &place.override_file {
         return Ok(Some((Master::new(read_key(path)?), Kept::Named(path.clone()))));
     }

@@ -12,10 +12,10 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 /// Wakes a sleeping [`Watch`] from any thread.
 #[derive(Debug, Clone)]
-pub(crate) struct Waker(Arc<OwnedFd>);
+pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    pub(crate) fn wake(&self) {
+    pub fn wake(&self) {
         if let Err(error) = rustix::io::write(&*self.0, &1u64.to_ne_bytes()) {
             // The counter is at its limit only when a wake is pending anyway.
             tracing::trace!(%error, "wake of the prompt log reader");
@@ -23,7 +23,7 @@ impl Waker {
     }
 }
 
-pub(crate) struct Watch {
+pub struct Watch {
     wake: Waker,
     dir: PathBuf,
     name: OsString,
@@ -33,7 +33,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(log: &Path, also: Vec<PathBuf>) -> io::Result<Self> {
+    pub fn new(log: &Path, also: Vec<PathBuf>) -> io::Result<Self> {
         let wake = rustix::event::eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         let mut watch = Self {
             wake: Waker(Arc::new(wake)),
@@ -46,13 +46,13 @@ impl Watch {
         Ok(watch)
     }
 
-    pub(crate) fn waker(&self) -> Waker {
+    pub fn waker(&self) -> Waker {
         self.wake.clone()
     }
 
     /// Puts the watches on what is behind the paths now. Cheap; called at every safety poll too, since
     /// a directory may appear late or be replaced.
-    pub(crate) fn refresh(&mut self) {
+    pub fn refresh(&mut self) {
         self.files.watch_dir(&self.dir);
         self.files.watch_file(0, &self.dir.join(&self.name));
         for (i, path) in self.also.iter().enumerate() {
@@ -61,7 +61,7 @@ impl Watch {
     }
 
     /// Sleeps until something changed, somebody called the waker, or the time is over.
-    pub(crate) fn wait(&mut self, timeout: Duration) {
+    pub fn wait(&mut self, timeout: Duration) {
         let timeout = Timespec {
             tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(timeout.subsec_nanos()),

@@ -4,10 +4,12 @@
 //! module except as a derived value; it has no `Debug` and is wiped when dropped. A sub-key follows its
 //! state key: after a rotation, in this process or in another, it is the new one's.
 
+mod fault;
 mod files;
 mod keychain;
 mod moves;
 mod ring;
+mod rows;
 mod wrap;
 
 use std::ffi::OsString;
@@ -25,9 +27,9 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 pub use moves::{KeyMove, KeyTo, Rotated};
+pub use rows::{KeyRows, Opener, RowsError, Sealer};
 
 use self::ring::{Facts, Ring};
-use crate::db::Store;
 
 /// Where the key is looked for.
 #[derive(Debug, Clone)]
@@ -104,7 +106,7 @@ pub enum KeyProblem {
     Seal(#[from] SealError),
     /// The database.
     #[error(transparent)]
-    Store(#[from] crate::error::StoreError),
+    Rows(RowsError),
 }
 
 /// Why a sealed value cannot be opened. Says nothing about the value.
@@ -157,8 +159,8 @@ impl StateKey {
     }
 
     /// The key of a database: the one it names, wherever that is kept; made when there is none.
-    pub fn of(place: &KeyPlace, store: &Store) -> Result<Self, KeyProblem> {
-        let (ring, created) = Ring::load(place, Facts::of(store)?, Some(store.clone()))?;
+    pub fn of(place: &KeyPlace, rows: &(impl KeyRows + Clone + 'static)) -> Result<Self, KeyProblem> {
+        let (ring, created) = Ring::load(place, Facts::of(rows)?, Some(Box::new(rows.clone())))?;
         Ok(Self { ring: Arc::new(ring), created })
     }
 
@@ -324,7 +326,7 @@ impl Derived {
 }
 
 /// The id of the key a text was sealed with. `None`: it is not a sealed text.
-pub(crate) fn sealed_with(text: &str) -> Option<&str> {
+pub fn sealed_with(text: &str) -> Option<&str> {
     let (key_id, _) = text.strip_prefix("enc:v2:")?.split_once(':')?;
     Some(key_id)
 }

@@ -6,12 +6,13 @@
 
 use std::sync::PoisonError;
 
-use super::files::{create_key_file, key_file, key_text, named_file, next_file, read_key, remove, replace};
-use super::keychain::Slot;
-use super::ring::{FORMER_KEYS, KEY_ID, KEY_WHERE, Kept, Keys, Master, Ring, seal_former};
-use super::{KeyProblem, StateKey};
-use crate::db::Store;
-use crate::halt::around;
+use chatos_paths::halt_around as around;
+
+use crate::files::{create_key_file, key_file, key_text, named_file, next_file, read_key, remove, replace};
+use crate::keychain::Slot;
+use crate::ring::{FORMER_KEYS, KEY_ID, KEY_WHERE, Kept, Keys, Master, Ring, seal_former};
+use crate::rows::KeyRows;
+use crate::{KeyProblem, StateKey};
 
 /// What a rotation did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,15 +57,15 @@ impl KeyTo {
 impl StateKey {
     /// A new key: everything sealed is sealed anew in one transaction. `audit` is the number of the last
     /// record of the audit log; nobody writes one meanwhile.
-    pub fn rotate(&self, store: &Store, audit: u64) -> Result<Rotated, KeyProblem> {
-        let instance = store.instance_id()?;
+    pub fn rotate(&self, rows: &dyn KeyRows, audit: u64) -> Result<Rotated, KeyProblem> {
+        let instance = rows.instance().map_err(KeyProblem::Rows)?;
         // Whoever seals waits: what it would seal with the old key could never be opened.
         let mut keys = self.ring.keys.write().unwrap_or_else(PoisonError::into_inner);
         self.ring.refuse_named(&keys)?;
         let next = Master::random()?;
         let mut former = keys.former.clone();
         former.push(keys.current.retire(audit));
-        let metas = vec![
+        let facts = vec![
             (KEY_ID.to_owned(), next.id.clone()),
             (FORMER_KEYS.to_owned(), seal_former(&instance, &former, &next)?),
         ];
@@ -73,7 +74,8 @@ impl StateKey {
         let open = move |place: &str, text: &str| old.open(place, text).ok();
         let seal = move |place: &str, value: &[u8]| new.seal(place, value);
         // On a failure the next key stays for now: whether the disk has the commit is known at the next start.
-        let (resealed, left) = around(|| store.reseal(instance, open, seal, metas))?;
+        let (resealed, left) = around(|| rows.reseal(instance, Box::new(open), Box::new(seal), facts))
+            .map_err(KeyProblem::Rows)?;
         let from = std::mem::replace(&mut *keys, Keys { current: next, former, kept }).current.id;
         let to = keys.current.id.clone();
         around(|| self.ring.finish(&mut keys))?;
@@ -81,7 +83,7 @@ impl StateKey {
     }
 
     /// Moves the key. It is in its new place before it leaves the old one.
-    pub fn move_to(&self, store: &Store, to: KeyTo) -> Result<KeyMove, KeyProblem> {
+    pub fn move_to(&self, rows: &dyn KeyRows, to: KeyTo) -> Result<KeyMove, KeyProblem> {
         let mut keys = self.ring.keys.write().unwrap_or_else(PoisonError::into_inner);
         self.ring.refuse_named(&keys)?;
         let text = key_text(&keys.current.bytes);
@@ -97,7 +99,7 @@ impl StateKey {
             (_, KeyTo::File) => (around(|| self.ring.keep_in_file(&keys.current))?, KeyMove::Moved),
         };
         if done == KeyMove::Moved {
-            around(|| store.set_meta(KEY_WHERE, to.word()))?;
+            around(|| rows.set_fact(KEY_WHERE, to.word())).map_err(KeyProblem::Rows)?;
         }
         keys.kept = kept;
         match to {
@@ -114,11 +116,12 @@ impl StateKey {
 
     /// Ends what a rotation or a move that was stopped left, and notes where the key is. For the holder of
     /// `host.lock` only.
-    pub fn settle(&self, store: &Store) -> Result<(), KeyProblem> {
+    pub fn settle(&self, rows: &dyn KeyRows) -> Result<(), KeyProblem> {
         let mut keys = self.ring.keys.write().unwrap_or_else(PoisonError::into_inner);
-        if store.meta(KEY_WHERE)?.as_deref() == Some("keychain") && matches!(keys.kept, Kept::File(_)) {
+        let noted = rows.fact(KEY_WHERE).map_err(KeyProblem::Rows)?;
+        if noted.as_deref() == Some("keychain") && matches!(keys.kept, Kept::File(_)) {
             // The keychain lost it, or cannot be asked and there is a copy: the file is what counts now.
-            store.set_meta(KEY_WHERE, KeyTo::File.word())?;
+            rows.set_fact(KEY_WHERE, KeyTo::File.word()).map_err(KeyProblem::Rows)?;
         }
         self.ring.finish(&mut keys)
     }
