@@ -37,6 +37,7 @@ mod socket;
 mod stop;
 mod support;
 mod terminal;
+mod thinking;
 mod together;
 mod trace;
 mod versions;
