@@ -335,12 +335,12 @@ pub struct HostNotice {
 /// A question as lists have it (ui-prompts §12.2).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct PromptItem(pub Value);
+pub struct PromptItem(#[schemars(with = "crate::prompt::PromptView")] pub Value);
 
 /// What is wrong with the log of questions.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct PromptLogHealth(pub Value);
+pub struct PromptLogHealth(#[schemars(with = "crate::prompt::PromptHealth")] pub Value);
 
 /// An answer in the log that nobody gave.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

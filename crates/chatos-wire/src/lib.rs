@@ -22,6 +22,7 @@ pub mod model;
 pub mod operation;
 pub mod plugin;
 pub mod prompt;
+pub mod question;
 pub mod rule;
 pub mod run;
 pub mod run_line;

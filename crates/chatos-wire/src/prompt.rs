@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::card::PromptCard;
+use crate::question::{AnswerStatus, PromptBody, PromptForm, PromptResponse, ResponseForm};
 use crate::rule::RuleOfPrompt;
 
 /// A page of prompts.
@@ -152,6 +153,8 @@ pub struct SnoozeOrder {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptRequest {
+    /// By its kind; what is wrong with it is answered member by member.
+    #[schemars(with = "PromptForm")]
     pub prompt: Value,
     pub request_id: Option<String>,
     pub run_id: Option<String>,
@@ -215,6 +218,8 @@ pub struct PromptAsked {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptAnswer {
+    /// What is wrong with it is answered member by member.
+    #[schemars(with = "ResponseForm")]
     pub response: Value,
     /// The digest of what was displayed.
     pub shown: Option<String>,
@@ -391,8 +396,7 @@ pub struct PromptFindQuery {
     pub prefix: Option<String>,
 }
 
-/// A question with its answer, as lists and pages show it. What asked may be any program, so `prompt` and
-/// `response` are open objects.
+/// A question with its answer, as lists and pages show it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptView {
@@ -410,7 +414,8 @@ pub struct PromptView {
     pub title: Option<String>,
     pub state: PromptState,
     pub needs_you: bool,
-    pub prompt: Map<String, Value>,
+    /// A summary where the view is `partial` or `metadataOnly` or has a problem.
+    pub prompt: PromptBody,
     /// Too large for a list: the single item is complete.
     pub partial: bool,
     /// Content was not kept (minimal log mode).
@@ -499,14 +504,15 @@ pub struct FieldProblem {
 /// The answer that counts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PromptAnswered {
-    pub status: String,
+    pub status: AnswerStatus,
     pub ts: String,
     /// Null: answered by another program.
     pub by: Option<String>,
     pub verified: bool,
     /// The host answered it itself.
     pub auto: bool,
-    pub response: Map<String, Value>,
+    /// Of an answer that another program wrote, whatever that program wrote.
+    pub response: PromptResponse,
 }
 
 /// Where the lines stand in the log.
@@ -566,7 +572,7 @@ pub enum PromptWait {
     /// The time was over first.
     Pending,
     Closed {
-        response: Map<String, Value>,
+        response: PromptResponse,
         by: Option<String>,
         at: String,
         /// Values of secret fields can be taken once.

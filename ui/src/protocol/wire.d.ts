@@ -3476,10 +3476,7 @@ export interface components {
                 [key: string]: components["schemas"]["PromptFacet"][];
             } | null;
         };
-        /**
-         * @description A question with its answer, as lists and pages show it. What asked may be any program, so `prompt` and
-         *     `response` are open objects.
-         */
+        /** @description A question with its answer, as lists and pages show it. */
         PromptView: {
             requestId: string;
             runId?: string | null;
@@ -3495,9 +3492,8 @@ export interface components {
             title?: string | null;
             state: components["schemas"]["PromptState"];
             needsYou: boolean;
-            prompt: {
-                [key: string]: unknown;
-            };
+            /** @description A summary where the view is `partial` or `metadataOnly` or has a problem. */
+            prompt: components["schemas"]["PromptForm"] | components["schemas"]["PromptSummary"];
             /** @description Too large for a list: the single item is complete. */
             partial: boolean;
             /** @description Content was not kept (minimal log mode). */
@@ -3558,6 +3554,233 @@ export interface components {
         PromptClass: "served" | "foreign";
         /** @description Where a question stands. */
         PromptState: ("pending" | "closed") | "lost";
+        /** @description A question that can be drawn and answered. */
+        PromptForm: components["schemas"]["KvForm"] | components["schemas"]["ChoiceForm"] | components["schemas"]["TaskForm"] | components["schemas"]["ChangeForm"] | components["schemas"]["ResultForm"];
+        /** @description `kv`: a form. */
+        KvForm: {
+            kind: components["schemas"]["KvWord"];
+            title?: string | null;
+            message?: string | null;
+            /** @description Who asks, in its own words. */
+            source?: string | null;
+            /** @description Absent: it may be dismissed. */
+            allowCancel?: boolean | null;
+            /** @description 0: it waits for ever. */
+            timeoutMs?: number | null;
+            /** @description Questions that belong together, one after the other. */
+            chain?: components["schemas"]["FormChain"] | null;
+            /** @description The words in each language, where the host asks; as given where somebody else does. */
+            words?: unknown;
+            /** @description Which part of the text is here and which files nobody can show; as the asker gave it. */
+            diffRef?: unknown;
+            /** @description What a tool would be called with; as the asker gave it. */
+            arguments?: unknown;
+            /** @description The schema an MCP server asked with. */
+            requestedSchema?: unknown;
+            /** @description At least one, each key once. */
+            fields: components["schemas"]["KvFormField"][];
+        };
+        /**
+         * @description The word of its kind.
+         * @enum {string}
+         */
+        KvWord: "kv";
+        /** @description Where a question stands among those that follow one another. */
+        FormChain: {
+            id: string;
+            /** @description From 1. */
+            step: number;
+            of?: number | null;
+        };
+        /** @description A field of a form. */
+        KvFormField: {
+            key: string;
+            label?: string | null;
+            description?: string | null;
+            placeholder?: string | null;
+            /** @description Never of a secret. */
+            default?: string | null;
+            required?: boolean | null;
+            multiline?: boolean | null;
+            secret?: boolean | null;
+        };
+        /** @description `choice`: a list. */
+        ChoiceForm: {
+            kind: components["schemas"]["ChoiceWord"];
+            title?: string | null;
+            message?: string | null;
+            /** @description Who asks, in its own words. */
+            source?: string | null;
+            /** @description Absent: it may be dismissed. */
+            allowCancel?: boolean | null;
+            /** @description 0: it waits for ever. */
+            timeoutMs?: number | null;
+            /** @description Questions that belong together, one after the other. */
+            chain?: components["schemas"]["FormChain"] | null;
+            /** @description The words in each language, where the host asks; as given where somebody else does. */
+            words?: unknown;
+            /** @description Which part of the text is here and which files nobody can show; as the asker gave it. */
+            diffRef?: unknown;
+            /** @description What a tool would be called with; as the asker gave it. */
+            arguments?: unknown;
+            /** @description The schema an MCP server asked with. */
+            requestedSchema?: unknown;
+            multiple?: boolean | null;
+            /** @description At least one, each value once. */
+            options: components["schemas"]["ChoiceOption"][];
+            default?: components["schemas"]["Chosen"] | null;
+            /** @description A number where several may be chosen; means nothing otherwise. */
+            minSelections?: unknown;
+            /** @description A number where several may be chosen; means nothing otherwise. */
+            maxSelections?: unknown;
+            /** @description The page a person is asked to open; as the asker gave it. */
+            url?: unknown;
+        };
+        /**
+         * @description The word of its kind.
+         * @enum {string}
+         */
+        ChoiceWord: "choice";
+        /** @description One of a list. */
+        ChoiceOption: {
+            value: string;
+            label?: string | null;
+            description?: string | null;
+        };
+        /** @description One value, or several where several may be chosen. */
+        Chosen: string | string[];
+        /** @description `task_confirm`: tasks. */
+        TaskForm: {
+            kind: components["schemas"]["TaskConfirmWord"];
+            title?: string | null;
+            message?: string | null;
+            /** @description Who asks, in its own words. */
+            source?: string | null;
+            /** @description Absent: it may be dismissed. */
+            allowCancel?: boolean | null;
+            /** @description 0: it waits for ever. */
+            timeoutMs?: number | null;
+            /** @description Questions that belong together, one after the other. */
+            chain?: components["schemas"]["FormChain"] | null;
+            /** @description The words in each language, where the host asks; as given where somebody else does. */
+            words?: unknown;
+            /** @description Which part of the text is here and which files nobody can show; as the asker gave it. */
+            diffRef?: unknown;
+            /** @description What a tool would be called with; as the asker gave it. */
+            arguments?: unknown;
+            /** @description The schema an MCP server asked with. */
+            requestedSchema?: unknown;
+            tasks: components["schemas"]["TaskDraft"][];
+            defaultRemark?: string | null;
+        };
+        /**
+         * @description The word of its kind.
+         * @enum {string}
+         */
+        TaskConfirmWord: "task_confirm";
+        /** @description A task to be agreed to; members besides these are kept. */
+        TaskDraft: {
+            draftId: string;
+            title: string;
+            details: string;
+            priority: components["schemas"]["DraftPriority"];
+            status: components["schemas"]["DraftStatus"];
+            tags: string[];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description How soon a task is wanted.
+         * @enum {string}
+         */
+        DraftPriority: "high" | "medium" | "low";
+        /**
+         * @description Where a task stands.
+         * @enum {string}
+         */
+        DraftStatus: "todo" | "doing" | "blocked" | "done";
+        /** @description `file_change_confirm`: a difference or a command. */
+        ChangeForm: {
+            kind: components["schemas"]["FileChangeConfirmWord"];
+            title?: string | null;
+            message?: string | null;
+            /** @description Who asks, in its own words. */
+            source?: string | null;
+            /** @description Absent: it may be dismissed. */
+            allowCancel?: boolean | null;
+            /** @description 0: it waits for ever. */
+            timeoutMs?: number | null;
+            /** @description Questions that belong together, one after the other. */
+            chain?: components["schemas"]["FormChain"] | null;
+            /** @description The words in each language, where the host asks; as given where somebody else does. */
+            words?: unknown;
+            /** @description Which part of the text is here and which files nobody can show; as the asker gave it. */
+            diffRef?: unknown;
+            /** @description What a tool would be called with; as the asker gave it. */
+            arguments?: unknown;
+            /** @description The schema an MCP server asked with. */
+            requestedSchema?: unknown;
+            path?: string | null;
+            command?: string | null;
+            cwd?: string | null;
+            diff?: string | null;
+            defaultRemark?: string | null;
+        };
+        /**
+         * @description The word of its kind.
+         * @enum {string}
+         */
+        FileChangeConfirmWord: "file_change_confirm";
+        /**
+         * @description `result`: the first of `markdown`, `result` and `content` that is a text, else the first that is an object or a
+         *     list.
+         */
+        ResultForm: {
+            kind: components["schemas"]["ResultWord"];
+            title?: string | null;
+            message?: string | null;
+            /** @description Who asks, in its own words. */
+            source?: string | null;
+            /** @description Absent: it may be dismissed. */
+            allowCancel?: boolean | null;
+            /** @description 0: it waits for ever. */
+            timeoutMs?: number | null;
+            /** @description Questions that belong together, one after the other. */
+            chain?: components["schemas"]["FormChain"] | null;
+            /** @description The words in each language, where the host asks; as given where somebody else does. */
+            words?: unknown;
+            /** @description Which part of the text is here and which files nobody can show; as the asker gave it. */
+            diffRef?: unknown;
+            /** @description What a tool would be called with; as the asker gave it. */
+            arguments?: unknown;
+            /** @description The schema an MCP server asked with. */
+            requestedSchema?: unknown;
+            markdown?: unknown;
+            result?: unknown;
+            content?: unknown;
+            mimeType?: string | null;
+        };
+        /**
+         * @description The word of its kind.
+         * @enum {string}
+         */
+        ResultWord: "result";
+        /** @description What is left of a question without its content. */
+        PromptSummary: {
+            /** @description As written, also when it is none of the known kinds. */
+            kind?: string | null;
+            title?: string | null;
+            source?: string | null;
+            allowCancel?: boolean | null;
+            path?: string | null;
+            fieldCount?: number | null;
+            optionCount?: number | null;
+            multiple?: boolean | null;
+            minSelections?: number | null;
+            maxSelections?: number | null;
+            taskCount?: number | null;
+            textBytes?: number | null;
+        };
         /** @description What is wrong with one member. */
         FieldProblem: {
             /** @description A JSON pointer. */
@@ -3638,16 +3861,53 @@ export interface components {
         };
         /** @description The answer that counts. */
         PromptAnswered: {
-            status: string;
+            status: components["schemas"]["AnswerStatus"];
             ts: string;
             /** @description Null: answered by another program. */
             by?: string | null;
             verified: boolean;
             /** @description The host answered it itself. */
             auto: boolean;
-            response: {
+            /** @description Of an answer that another program wrote, whatever that program wrote. */
+            response: components["schemas"]["ResponseForm"];
+        };
+        /** @description How a question ended, as every reader understands it. */
+        AnswerStatus: ("ok" | "canceled" | "timeout") | "error";
+        /** @description What an answer says. */
+        ResponseForm: {
+            status: components["schemas"]["AnswerStatus"];
+            /** @description Of a form, by key. */
+            values?: {
+                [key: string]: string;
+            } | null;
+            selection?: components["schemas"]["Chosen"] | null;
+            tasks?: components["schemas"]["TaskDraft"][] | null;
+            /** @description A note to whoever asked. */
+            remark?: string | null;
+            /** @description What the person wrote instead of what was asked. */
+            edited?: components["schemas"]["EditedCall"] | null;
+            /** @description The person agreed to content that no surface could show. */
+            withoutSeeing?: boolean | null;
+            /** @description The host answered it itself. */
+            auto?: boolean | null;
+            /** @description A no that was said, instead of a question that was put away. */
+            declined?: boolean | null;
+            /** @description The run that asked ends with it. */
+            stop?: boolean | null;
+            message?: string | null;
+            code?: string | null;
+            /** @description How many values there were, where the content was not kept. */
+            valueCount?: number | null;
+            selectionCount?: number | null;
+            taskCount?: number | null;
+            hasRemark?: boolean | null;
+        };
+        /** @description What a person wrote instead of what was asked: another command, or other arguments. */
+        EditedCall: {
+            command?: string | null;
+            arguments?: {
                 [key: string]: unknown;
-            };
+            } | null;
         };
         /** @description Where the lines stand in the log. */
         PromptPositions: {
@@ -3698,7 +3958,8 @@ export interface components {
         };
         /** @description A question. */
         PromptRequest: {
-            prompt: unknown;
+            /** @description By its kind; what is wrong with it is answered member by member. */
+            prompt: components["schemas"]["PromptForm"];
             requestId?: string | null;
             runId?: string | null;
             /** @description `host:<built-in server>` or `app:<pluginId>/<appId>`; the person when absent. */
@@ -3749,7 +4010,8 @@ export interface components {
         };
         /** @description An answer. */
         PromptAnswer: {
-            response: unknown;
+            /** @description What is wrong with it is answered member by member. */
+            response: components["schemas"]["ResponseForm"];
             /** @description The digest of what was displayed. */
             shown?: string | null;
             runId?: string | null;
@@ -3926,9 +4188,7 @@ export interface components {
         } | {
             /** @constant */
             state: "closed";
-            response: {
-                [key: string]: unknown;
-            };
+            response: components["schemas"]["ResponseForm"];
             by?: string | null;
             at: string;
             /** @description Values of secret fields can be taken once. */
@@ -7821,6 +8081,25 @@ export type PromptView = components['schemas']['PromptView'];
 export type PromptClient = components['schemas']['PromptClient'];
 export type PromptClass = components['schemas']['PromptClass'];
 export type PromptState = components['schemas']['PromptState'];
+export type PromptForm = components['schemas']['PromptForm'];
+export type KvForm = components['schemas']['KvForm'];
+export type KvWord = components['schemas']['KvWord'];
+export type FormChain = components['schemas']['FormChain'];
+export type KvFormField = components['schemas']['KvFormField'];
+export type ChoiceForm = components['schemas']['ChoiceForm'];
+export type ChoiceWord = components['schemas']['ChoiceWord'];
+export type ChoiceOption = components['schemas']['ChoiceOption'];
+export type Chosen = components['schemas']['Chosen'];
+export type TaskForm = components['schemas']['TaskForm'];
+export type TaskConfirmWord = components['schemas']['TaskConfirmWord'];
+export type TaskDraft = components['schemas']['TaskDraft'];
+export type DraftPriority = components['schemas']['DraftPriority'];
+export type DraftStatus = components['schemas']['DraftStatus'];
+export type ChangeForm = components['schemas']['ChangeForm'];
+export type FileChangeConfirmWord = components['schemas']['FileChangeConfirmWord'];
+export type ResultForm = components['schemas']['ResultForm'];
+export type ResultWord = components['schemas']['ResultWord'];
+export type PromptSummary = components['schemas']['PromptSummary'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type PromptCard = components['schemas']['PromptCard'];
 export type CardVerb = components['schemas']['CardVerb'];
@@ -7831,6 +8110,9 @@ export type CardSession = components['schemas']['CardSession'];
 export type CardSandbox = components['schemas']['CardSandbox'];
 export type CardGroup = components['schemas']['CardGroup'];
 export type PromptAnswered = components['schemas']['PromptAnswered'];
+export type AnswerStatus = components['schemas']['AnswerStatus'];
+export type ResponseForm = components['schemas']['ResponseForm'];
+export type EditedCall = components['schemas']['EditedCall'];
 export type PromptPositions = components['schemas']['PromptPositions'];
 export type PromptLine = components['schemas']['PromptLine'];
 export type PromptCounts = components['schemas']['PromptCounts'];

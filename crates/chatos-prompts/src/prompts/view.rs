@@ -371,6 +371,8 @@ impl Inner {
         let entry = lost.entry.clone().unwrap_or(Entry { object: Object::new() });
         let empty = Object::new();
         let prompt = entry.prompt().unwrap_or(&empty);
+        // What can be drawn is in its normal form, as everywhere.
+        let drawn = kind::read_lenient(prompt, &lost.id).prompt.map(|p| p.normal);
         let mut item = Item {
             request_id: lost.id.clone(),
             run_id: lost.run.clone(),
@@ -381,7 +383,7 @@ impl Inner {
             class: Class::Foreign,
             owner: None,
             state: ItemState::Lost,
-            prompt: prompt.clone(),
+            prompt: drawn.unwrap_or_else(|| prompt.clone()),
             metadata_only: lost.entry.is_none(),
             problem: None,
             raw: None,

@@ -1,6 +1,8 @@
 // The card of a question: what the host knows of it by itself (inbox §2). Written by the host, but kept in a file and
 // a database for years: a part of the wrong type counts as absent.
 
+import type { CardReason, CardRisk, CardVerb, PromptCard } from '../../protocol/wire';
+
 export const VERBS = [
   'run_command',
   'send_input',
@@ -17,13 +19,13 @@ export const VERBS = [
   'uncertain',
   'use_folder',
   'answer',
-] as const;
-export const RISKS = ['low', 'medium', 'high'] as const;
-export const REASONS = ['finding', 'no_sandbox', 'network', 'protected_file', 'many_deleted', 'unknown', 'imitation', 'wide'] as const;
+] as const satisfies CardVerb[];
+export const RISKS = ['low', 'medium', 'high'] as const satisfies CardRisk[];
+export const REASONS = ['finding', 'no_sandbox', 'network', 'protected_file', 'many_deleted', 'unknown', 'imitation', 'wide'] as const satisfies CardReason[];
 
-export type Verb = (typeof VERBS)[number];
-export type Risk = (typeof RISKS)[number];
-export type Reason = (typeof REASONS)[number];
+export type Verb = CardVerb;
+export type Risk = CardRisk;
+export type Reason = CardReason;
 
 export interface Card {
   verb: Verb;
@@ -59,33 +61,33 @@ export function ruleScopes(card: Card | null, runId: string | null): { near: 'ch
 
 export function readCard(value: unknown): Card | null {
   if (typeof value !== 'object' || value === null) return null;
-  const card = value as Record<string, unknown>;
-  const verb = VERBS.find((known) => known === card['verb']);
-  const risk = RISKS.find((known) => known === card['risk']);
+  const card = value as Partial<PromptCard>;
+  const verb = VERBS.find((known) => known === card.verb);
+  const risk = RISKS.find((known) => known === card.risk);
   if (verb === undefined || risk === undefined) return null;
-  const reasons = Array.isArray(card['reasons']) ? (card['reasons'] as unknown[]) : [];
-  const project = part(card['project']);
-  const session = part(card['session']);
-  const sandbox = part(card['sandbox']);
-  const of = part(card['group'])?.['of'];
+  const reasons = Array.isArray(card.reasons) ? (card.reasons as unknown[]) : [];
+  const project = part(card.project);
+  const session = part(card.session);
+  const sandbox = part(card.sandbox);
+  const of = part(card.group)?.['of'];
   return {
     verb,
-    object: text(card['object']) ?? '',
-    to: text(card['to']) ?? '',
-    count: typeof card['count'] === 'number' ? card['count'] : 1,
+    object: text(card.object) ?? '',
+    to: text(card.to) ?? '',
+    count: typeof card.count === 'number' ? card.count : 1,
     risk,
     reasons: REASONS.filter((known) => reasons.includes(known)),
-    agent: text(card['agent']),
-    subAgent: text(card['subAgent']),
-    server: text(card['server']),
-    tool: text(card['tool']),
-    client: text(card['client']),
+    agent: text(card.agent),
+    subAgent: text(card.subAgent),
+    server: text(card.server),
+    tool: text(card.tool),
+    client: text(card.client),
     project: project && { name: text(project['name']) ?? '', root: text(project['root']) ?? '' },
     session: session && { id: text(session['id']) ?? '', title: text(session['title']) ?? '' },
-    app: text(card['app']),
-    profile: text(card['profile']),
-    editable: card['editable'] === true,
-    stops: card['stops'] === true,
+    app: text(card.app),
+    profile: text(card.profile),
+    editable: card.editable === true,
+    stops: card.stops === true,
     group: typeof of === 'number' && of > 1 ? { of } : null,
     sandbox: sandbox && { level: text(sandbox['level']) ?? 'none', network: sandbox['network'] !== false },
   };

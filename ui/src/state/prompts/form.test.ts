@@ -224,7 +224,7 @@ describe('events', () => {
     const form = new PromptForm('r1', api, null);
     await form.load();
     form.secrets['pin'] = 'secret';
-    form.take(item(KV, { state: 'closed', answer: { status: 'canceled', ts: '2026-01-11T00:00:02Z', by: 'host:abort', verified: true, auto: false, response: {} } }));
+    form.take(item(KV, { state: 'closed', answer: { status: 'canceled', ts: '2026-01-11T00:00:02Z', by: 'host:abort', verified: true, auto: false, response: { status: 'canceled' } } }));
     expect([form.closed, form.secrets['pin']]).toEqual([true, '']);
   });
 

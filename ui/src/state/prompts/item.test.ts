@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PromptView } from '../../protocol/wire';
+import type { PromptAnswered, PromptView } from '../../protocol/wire';
 import { readItem, readStatus } from './item';
 import { item, wire } from './testing';
 
@@ -68,7 +68,7 @@ describe('readItem', () => {
 
   test('answers are read as they may be written', () => {
     const answer = (response: Record<string, unknown>) =>
-      readItem(wire({ kind: 'kv', fields: [{ key: 'a' }] }, { state: 'closed', answer: { status: 'ok', ts: '2026-01-11T00:00:01Z', by: null, verified: false, auto: false, response } }))?.answer;
+      readItem(wire({ kind: 'kv', fields: [{ key: 'a' }] }, { state: 'closed', answer: { status: 'ok', ts: '2026-01-11T00:00:01Z', by: null, verified: false, auto: false, response: response as PromptAnswered['response'] } }))?.answer;
     expect(answer({ values: { a: 1, b: 'x' } })).toMatchObject({ values: { a: '1', b: 'x' }, by: null });
     expect(answer({ selection: 'a' })).toMatchObject({ selection: ['a'] });
     expect(answer({ selection: ['a', 'b'], remark: 'r' })).toMatchObject({ selection: ['a', 'b'], remark: 'r', hasRemark: true });

@@ -1,15 +1,16 @@
-// One prompt as the page uses it. This is the only file that reads the host's prompt objects; their
-// content was written by anybody, so a part of the wrong type counts as absent.
+// One prompt as the page uses it. This is the only file that reads the host's prompt objects. What may be in one is
+// generated (`PromptForm`, `ResponseForm`); what another program wrote may still be anything, so a part of the wrong
+// type counts as absent.
 
 import type { FieldError } from '../../protocol';
 import type { WireObject } from '../../protocol';
-import type { PromptAnswered, PromptLine, PromptView } from '../../protocol/wire';
+import type { AnswerStatus, ChoiceForm, EditedCall, FormChain, KvFormField, PromptAnswered, PromptForm, PromptLine, PromptView, ResponseForm, ResultForm as ResultPrompt, TaskDraft } from '../../protocol/wire';
 import { i18n } from '../../i18n/index.svelte';
 import { type Card, readCard } from './card';
 import { type Schema, readSchema } from './schema';
 
-export const KINDS = ['kv', 'choice', 'task_confirm', 'file_change_confirm', 'result'] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = PromptForm['kind'];
+export const KINDS = ['kv', 'choice', 'task_confirm', 'file_change_confirm', 'result'] as const satisfies Kind[];
 
 export interface KvField {
   key: string;
@@ -28,15 +29,15 @@ export interface Option {
   description: string;
 }
 
-export const PRIORITIES = ['high', 'medium', 'low'] as const;
-export const STATUSES = ['todo', 'doing', 'blocked', 'done'] as const;
+export const PRIORITIES = ['high', 'medium', 'low'] as const satisfies TaskDraft['priority'][];
+export const STATUSES = ['todo', 'doing', 'blocked', 'done'] as const satisfies TaskDraft['status'][];
 
 export interface Task {
   draftId: string;
   title: string;
   details: string;
-  priority: (typeof PRIORITIES)[number];
-  status: (typeof STATUSES)[number];
+  priority: TaskDraft['priority'];
+  status: TaskDraft['status'];
   tags: string[];
   /** Keys we do not know; they go back as they came. */
   extra: WireObject;
@@ -53,7 +54,7 @@ export type Body =
   /** Not drawn: unknown kind, a problem card, metadata only, or still to be read whole. */
   | { kind: 'none' };
 
-export type AnswerStatus = 'ok' | 'canceled' | 'timeout' | 'error';
+export type { AnswerStatus };
 
 export interface Answer {
   status: AnswerStatus;
@@ -153,7 +154,7 @@ export interface PromptItem {
 /** Reads an item; null when it is none (no id), which only a broken host would send. */
 export function readItem(wire: PromptView | null | undefined): PromptItem | null {
   if (typeof wire?.requestId !== 'string' || wire.requestId === '') return null;
-  const prompt = wire.class === 'served' ? worded(object(wire.prompt)) : object(wire.prompt);
+  const prompt = wire.class === 'served' ? worded(asForm(wire.prompt)) : asForm(wire.prompt);
   const kindText = text(wire.kind);
   const kind = KINDS.find((known) => known === kindText) ?? null;
   const partial = wire.partial === true;
@@ -165,9 +166,9 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     id: wire.requestId,
     kind,
     kindText,
-    title: notBlank(prompt['title']) ?? notBlank(wire.title),
-    message: text(prompt['message']),
-    source: notBlank(wire.source) ?? notBlank(prompt['source']),
+    title: notBlank(prompt.title) ?? notBlank(wire.title),
+    message: text(prompt.message),
+    source: notBlank(wire.source) ?? notBlank(prompt.source),
     served: wire.class === 'served',
     owner: notBlank(wire.owner),
     runId: notBlank(wire.runId),
@@ -179,19 +180,19 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
     snoozedUntil: time(wire.snoozedUntil),
     state: wire.state === 'closed' || wire.state === 'lost' ? wire.state : 'pending',
     needsYou: wire.state === 'pending' && kind !== 'result',
-    body: drawn ? readBody(kind, prompt) : { kind: 'none' },
+    body: drawn ? readBody(prompt) : { kind: 'none' },
     partial,
     metadataOnly,
-    allowCancel: prompt['allowCancel'] !== false,
+    allowCancel: prompt.allowCancel !== false,
     canDecline: wire.canDecline === true,
     shown: notBlank(wire.shown),
     effect: wire.shownRequired === true || notBlank(wire.effect) !== null || kind === 'task_confirm' || kind === 'file_change_confirm',
     effectName: notBlank(wire.effect),
     card: wire.class === 'served' ? readCard(wire.card) : null,
     plainSecrets: wire.plainSecrets === true,
-    chain: readChain(prompt['chain']),
-    ...readReference(prompt['diffRef']),
-    arguments: wire.class === 'served' && wire.effect === 'tool_approval' && isObject(prompt['arguments']) ? prompt['arguments'] : null,
+    chain: readChain(prompt.chain),
+    ...readReference(prompt.diffRef),
+    arguments: wire.class === 'served' && wire.effect === 'tool_approval' && isObject(prompt.arguments) ? prompt.arguments : null,
     answer: wire.answer ? readAnswer(wire.answer) : null,
     problem: wire.problem ?? null,
     raw: notBlank(wire.raw),
@@ -203,16 +204,25 @@ export function readItem(wire: PromptView | null | undefined): PromptItem | null
   };
 }
 
+/** As it is drawn; of a summary the parts that it has. Whether the rest is there, `kind`, `partial` and `problem` say. */
+function asForm(prompt: unknown): PromptForm {
+  return object(prompt) as unknown as PromptForm;
+}
+
 /** The words of the page's language, where the asker gave them in both: an event has them in the host's. */
-function worded(prompt: WireObject): WireObject {
-  const words = object(object(prompt['words'])[i18n.language]);
+function worded(prompt: PromptForm): PromptForm {
+  const words = object(object(prompt.words)[i18n.language]);
   const labels = object(words['options']);
   const said = { ...prompt };
-  for (const key of ['title', 'message']) if (typeof words[key] === 'string') said[key] = words[key];
-  if (Object.keys(labels).length > 0) {
-    said['options'] = list(prompt['options']).map((option) => {
-      const label = labels[text(object(option)['value'])];
-      return typeof label === 'string' ? { ...object(option), label } : option;
+  for (const key of ['title', 'message'] as const) {
+    const word = words[key];
+    if (typeof word === 'string') said[key] = word;
+  }
+  if (said.kind === 'choice' && Object.keys(labels).length > 0) {
+    said.options = list(said.options).flatMap((option) => {
+      if (!isObject(option)) return [];
+      const label = labels[text(option.value)];
+      return [typeof label === 'string' ? { ...option, label } : option];
     });
   }
   return said;
@@ -247,70 +257,68 @@ function readReference(value: unknown): Pick<PromptItem, 'cut' | 'hidden'> {
   return { cut: shown < lines ? { lines, shown } : null, hidden };
 }
 
-function readBody(kind: Kind, prompt: WireObject): Body {
-  switch (kind) {
+function readBody(prompt: PromptForm): Body {
+  switch (prompt.kind) {
     case 'kv':
-      return { kind, fields: readFields(prompt['fields']), schema: readSchema(prompt['requestedSchema']) };
+      return { kind: prompt.kind, fields: readFields(prompt.fields), schema: readSchema(prompt.requestedSchema) };
     case 'choice':
       return readChoice(prompt);
     case 'task_confirm':
-      return { kind, tasks: readTasks(prompt['tasks']), defaultRemark: text(prompt['defaultRemark']) };
+      return { kind: prompt.kind, tasks: readTasks(prompt.tasks), defaultRemark: text(prompt.defaultRemark) };
     case 'file_change_confirm':
       return {
-        kind,
-        path: text(prompt['path']),
-        command: text(prompt['command']),
-        cwd: text(prompt['cwd']),
-        diff: typeof prompt['diff'] === 'string' ? prompt['diff'] : null,
-        defaultRemark: text(prompt['defaultRemark']),
+        kind: prompt.kind,
+        path: text(prompt.path),
+        command: text(prompt.command),
+        cwd: text(prompt.cwd),
+        diff: typeof prompt.diff === 'string' ? prompt.diff : null,
+        defaultRemark: text(prompt.defaultRemark),
       };
     case 'result':
-      return { kind, ...resultText(prompt), mimeType: notBlank(prompt['mimeType']) };
+      return { kind: prompt.kind, ...resultText(prompt), mimeType: notBlank(prompt.mimeType) };
   }
 }
 
-function readFields(value: unknown): KvField[] {
+function readFields(value: readonly KvFormField[]): KvField[] {
   const fields = list(value).map(readField);
   return fields.filter((field, index) => field.key !== '' && fields.findIndex((other) => other.key === field.key) === index);
 }
 
-function readField(value: unknown): KvField {
-  const field = object(value);
-  const key = text(field['key']).trim();
+function readField(field: KvFormField | null): KvField {
+  const key = text(field?.key).trim();
   return {
     key,
-    label: notBlank(field['label']) ?? key,
-    description: text(field['description']),
-    placeholder: text(field['placeholder']),
+    label: notBlank(field?.label) ?? key,
+    description: text(field?.description),
+    placeholder: text(field?.placeholder),
     // A secret's default is never shown (ui-prompts §5).
-    default: field['secret'] === true ? '' : text(field['default']),
-    required: field['required'] === true,
-    multiline: field['multiline'] === true,
-    secret: field['secret'] === true,
+    default: field?.secret === true ? '' : text(field?.default),
+    required: field?.required === true,
+    multiline: field?.multiline === true,
+    secret: field?.secret === true,
   };
 }
 
-function readChoice(prompt: WireObject): Body {
-  const options = list(prompt['options'])
-    .map((value): Option => {
-      const option = object(value);
-      const id = text(option['value']).trim();
-      return { value: id, label: notBlank(option['label']) ?? id, description: text(option['description']) };
+function readChoice(prompt: ChoiceForm): Body {
+  const options = list(prompt.options)
+    .map((option): Option => {
+      const id = text(option?.value).trim();
+      return { value: id, label: notBlank(option?.label) ?? id, description: text(option?.description) };
     })
     .filter((option, index, all) => option.value !== '' && all.findIndex((other) => other.value === option.value) === index);
-  const multiple = prompt['multiple'] === true;
-  const bound = (key: string, low: number, absent: number) => Math.min(options.length, Math.max(low, number(prompt[key]) ?? absent));
-  const max = multiple ? bound('maxSelections', 1, options.length) : 1;
-  const min = multiple ? Math.min(max, bound('minSelections', 0, 0)) : 1;
-  const wanted = multiple ? list(prompt['default']).map(text) : [text(prompt['default'])];
+  const multiple = prompt.multiple === true;
+  const bound = (given: unknown, low: number, absent: number) => Math.min(options.length, Math.max(low, number(given) ?? absent));
+  const max = multiple ? bound(prompt.maxSelections, 1, options.length) : 1;
+  const min = multiple ? Math.min(max, bound(prompt.minSelections, 0, 0)) : 1;
+  const wanted: unknown[] = multiple ? (Array.isArray(prompt.default) ? prompt.default : []) : [prompt.default];
   const chosen = options.map((option) => option.value).filter((value) => wanted.includes(value));
-  return { kind: 'choice', options, multiple, min, max, default: chosen.slice(0, max), url: notBlank(prompt['url']) };
+  return { kind: 'choice', options, multiple, min, max, default: chosen.slice(0, max), url: notBlank(prompt.url) };
 }
 
 export function readTasks(value: unknown): Task[] {
   const used = new Set<string>();
-  return list(value).map((entry, index) => {
-    const { draftId, title, details, priority, status, tags, ...extra } = object(entry);
+  return (Array.isArray(value) ? value : []).map((entry, index) => {
+    const { draftId, title, details, priority, status, tags, ...extra } = object(entry) as Partial<TaskDraft>;
     const given = notBlank(draftId);
     const id = given === null || used.has(given) ? `task-${index + 1}-${used.size}` : given;
     used.add(id);
@@ -327,11 +335,11 @@ export function readTasks(value: unknown): Task[] {
 }
 
 /** The first non-blank string, else the first object or array as JSON (ui-prompts §5). */
-function resultText(prompt: WireObject): { form: ResultForm; text: string } {
-  const sources = [prompt['markdown'], prompt['result'], prompt['content']];
+function resultText(prompt: ResultPrompt): { form: ResultForm; text: string } {
+  const sources = [prompt.markdown, prompt.result, prompt.content];
   const words = sources.find((value) => typeof value === 'string' && value.trim() !== '');
   if (typeof words === 'string') {
-    const mime = text(prompt['mimeType']).toLowerCase().split(';')[0]?.trim() ?? '';
+    const mime = text(prompt.mimeType).toLowerCase().split(';')[0]?.trim() ?? '';
     const plain = mime !== '' && !mime.includes('markdown');
     return { form: plain ? 'text' : 'markdown', text: words };
   }
@@ -340,32 +348,32 @@ function resultText(prompt: WireObject): { form: ResultForm; text: string } {
 }
 
 function readAnswer(wire: PromptAnswered): Answer {
-  const response = object(wire.response);
+  const response: Partial<ResponseForm> = object(wire.response);
   const { values, selection } = response;
-  const counted = number(response['valueCount']) ?? number(response['selectionCount']) ?? number(response['taskCount']);
+  const counted = number(response.valueCount) ?? number(response.selectionCount) ?? number(response.taskCount);
   return {
     status: readStatus(wire.status),
     at: time(wire.ts) ?? Date.now(),
     by: notBlank(wire.by),
     verified: wire.verified === true,
-    auto: wire.auto === true || response['auto'] === true,
-    declined: response['declined'] === true,
-    stopped: response['stop'] === true,
-    code: notBlank(response['code']),
-    message: notBlank(response['message']),
-    remark: notBlank(response['remark']),
-    edited: editedText(response['edited']),
+    auto: wire.auto === true || response.auto === true,
+    declined: response.declined === true,
+    stopped: response.stop === true,
+    code: notBlank(response.code),
+    message: notBlank(response.message),
+    remark: notBlank(response.remark),
+    edited: editedText(response.edited),
     values: isObject(values) ? Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)])) : null,
     selection: typeof selection === 'string' ? [selection] : Array.isArray(selection) ? selection.map((value) => text(value)) : null,
-    tasks: Array.isArray(response['tasks']) ? readTasks(response['tasks']) : null,
+    tasks: Array.isArray(response.tasks) ? readTasks(response.tasks) : null,
     count: counted,
-    hasRemark: response['hasRemark'] === true || notBlank(response['remark']) !== null,
+    hasRemark: response.hasRemark === true || notBlank(response.remark) !== null,
   };
 }
 
 function editedText(value: unknown): string | null {
-  const edited = object(value);
-  return notBlank(edited['command']) ?? (isObject(edited['arguments']) ? JSON.stringify(edited['arguments'], null, 2) : null);
+  const edited: EditedCall = object(value);
+  return notBlank(edited.command) ?? (isObject(edited.arguments) ? JSON.stringify(edited.arguments, null, 2) : null);
 }
 
 /** ui-prompts §4, status as read: whatever is not known is not a confirmation. */
@@ -387,10 +395,10 @@ export function readStatus(status: unknown): AnswerStatus {
 }
 
 function readChain(value: unknown): PromptItem['chain'] {
-  if (!isObject(value)) return null;
-  const id = notBlank(value['id']);
-  const step = number(value['step']);
-  return id === null || step === null ? null : { id, step, of: number(value['of']) };
+  const chain: Partial<FormChain> = object(value);
+  const id = notBlank(chain.id);
+  const step = number(chain.step);
+  return id === null || step === null ? null : { id, step, of: number(chain.of) };
 }
 
 function lines(value: unknown): PromptLine[] {
@@ -407,6 +415,9 @@ function object(value: unknown): WireObject {
   return isObject(value) ? value : {};
 }
 
+/** What should be a list; an entry of it may still be anything. */
+function list<T>(value: readonly T[] | null | undefined): (T | null)[];
+function list(value: unknown): unknown[];
 function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

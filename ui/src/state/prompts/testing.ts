@@ -20,7 +20,7 @@ export function wire(prompt: WireObject, more: Partial<PromptView> = {}): Prompt
     title: null,
     state: 'pending',
     needsYou: kind !== 'result',
-    prompt,
+    prompt: prompt as PromptView['prompt'],
     partial: false,
     metadataOnly: false,
     problem: null,
