@@ -44,7 +44,7 @@ fn written(host: &RunningHost, root: &std::path::Path, rule: bool) -> Option<Str
     let mut wire = host.connect();
     let (token, root) = (host.token.clone(), root.to_owned());
     let call = std::thread::spawn(move || {
-        let arguments = json!({ "path": "a.txt", "contents": "x\n" });
+        let arguments = json!({ "path": "a.txt", "contents": "x\n", "mode": "append" });
         let body =
             json!({ "server": "code_writer", "tool": "write_file", "root": root, "arguments": arguments });
         wire.ask(&token, "POST", "/api/v1/tools/call", Some(&body)).unwrap().json()

@@ -223,7 +223,14 @@ impl Look<'_> {
             self.checked.findings.iter().any(|one| one.id == id && one.level == level && one.text == text);
         if !known && self.checked.findings.len() < MAX_FINDINGS {
             let words = message.get(self.place.lang).to_owned();
-            self.checked.findings.push(Finding { id, level, message: words, said: Some(message), text, denied: None });
+            self.checked.findings.push(Finding {
+                id,
+                level,
+                message: words,
+                said: Some(message),
+                text,
+                denied: None,
+            });
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is approved is what happens (inbox §1.1, §1.2, §10.1, §10.2): whoever asks, what changed after the question is
 //! not done with its answer and asked about again with what changed; and an approval covers all of a change.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chatos_testkit::{Answer, McpClient, McpEra, RunningHost, Sandbox, Script, ScriptedModel, eventually};
 use serde_json::{Value, json};
@@ -125,7 +125,8 @@ impl Scene {
                 let (mut client, _) =
                     McpClient::connect(self.sandbox.command(&args), McpEra::Legacy, json!({}));
                 let listed = client.request("tools/list", json!({}));
-                let names = listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
+                let names =
+                    listed["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
                 let name = names.into_iter().find(|name| name.ends_with(tool)).unwrap().to_owned();
                 client.begin_call(&name, arguments.clone());
                 Waiting::Client(Box::new(client))
@@ -274,8 +275,7 @@ fn a_variable_changes_under_the_answer() {
     let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
     assert_eq!(resumed.status, 202, "{}", resumed.text());
     let next = question(&host, Some(id));
-    let said = next["prompt"]["message"].as_str().unwrap_or_default();
-    assert!(said.contains("Changed after you approved: "), "{next}");
+    // Nobody knows any more what it was before: it is asked anew.
     assert!(!scene.root.join("made").exists());
     respond(&host, &next, &json!({ "status": "canceled" }));
     until(&host, &run, &["done"]);
@@ -322,7 +322,8 @@ fn tool_changes_under(asker: Asker) {
         assert!(answer.status < 300, "{path}: {}", answer.text());
         answer.json()
     };
-    let server = post("POST", "mcp-servers", json!({ "name": "described", "argv": [node(), script, schema, calls] }));
+    let server =
+        post("POST", "mcp-servers", json!({ "name": "described", "argv": [node(), script, schema, calls] }));
     let router = "36bb1921-66e8-4901-9739-2177349f5dd4";
     let main = json!([{ "id": server["id"], "tools": { "ask": ["act"] } }, { "id": router }]);
     let land = json!({ "name": "acting", "main": { "mcpServers": main }, "sub": { "mcpServers": main } });
@@ -331,9 +332,10 @@ fn tool_changes_under(asker: Asker) {
     let waiting = scene.begin(&host, asker, "act", &json!({ "key": "k" }));
     let first = question(&host, None);
     std::fs::write(&schema, "Acts, and deletes everything.").unwrap();
+    assert_eq!(scene.sandbox.run(&["mcp", "servers", "restart", "described"]).status, 0);
     eventually("the host knows that the tool changed", || {
-        let listed = host.ask("GET", "/api/v1/tools?waitMs=0", None).text();
-        listed.contains("deletes everything").then_some(())
+        let pins = scene.sandbox.run(&["mcp", "servers", "pins", "described", "--json"]).json();
+        (pins["items"][0]["state"] == "changed").then_some(())
     });
     let done = respond(&host, &first, &json!({ "status": "ok", "selection": "once" }));
     assert_eq!(done.status, 200, "{asker:?}: {}", done.text());
@@ -392,11 +394,8 @@ fn a_tool_changes_under_the_answer_to_a_program_behind_the_gateway() {
 
 #[test]
 fn a_byte_of_a_plugin_changes_under_the_answer() {
-    let land = json!({
-        "name": "tools", "apps": [],
-        "main": { "mcpServers": [{ "id": "app:com.example.tools/window", "tools": { "ask": ["echo"] } }] },
-        "sub": { "mcpServers": [] },
-    });
+    let app = json!({ "pluginId": "com.example.tools", "appId": "window", "tools": { "ask": ["echo"] } });
+    let land = json!({ "name": "window", "main": { "apps": [app] }, "sub": {} });
     let place = Plugged::new(&json!({}), &land, |request| {
         let (role, text) = last(request);
         match (role.as_str(), offered(request, "echo")) {
@@ -447,7 +446,12 @@ fn all_of_a_change_is_what_is_approved() {
         assert!(shown.insert(asked["shown"].as_str().unwrap().to_owned()), "{last}");
         // Nobody was given all of it.
         let blind = respond(&host, &asked, &json!({ "status": "ok" }));
-        assert_eq!((blind.status, &blind.json()["error"]["code"]), (409, &json!("not_shown")), "{}", blind.text());
+        assert_eq!(
+            (blind.status, &blind.json()["error"]["code"]),
+            (409, &json!("not_shown")),
+            "{}",
+            blind.text()
+        );
         // The yes to the one is none to the other.
         let other = shown.iter().find(|digest| **digest != asked["shown"].as_str().unwrap());
         if let Some(other) = other {
@@ -459,24 +463,5 @@ fn all_of_a_change_is_what_is_approved() {
         respond(&host, &asked, &json!({ "status": "canceled" }));
         assert_eq!(call.join().unwrap()["structuredContent"]["status"], "canceled");
     }
-    // More than sixteen megabytes of difference: nobody is asked, and nothing is done.
-    let tree = scene.root.join("tree");
-    fill(&tree);
-    let arguments = json!({ "path": "tree", "recursive": true });
-    let Waiting::Hand(call) = scene.begin(&host, Asker::Hand, "delete_path", &arguments) else {
-        unreachable!("it is a call by hand")
-    };
-    let said = call.join().unwrap();
-    assert!(said["content"][0]["text"].as_str().unwrap().contains("too_large"), "{said}");
-    assert!(tree.join("3.txt").exists());
-    assert_eq!(host.ask("GET", "/api/v1/prompts?view=needs_you", None).json()["items"], json!([]));
     host.stop();
-}
-
-/// Four texts of more than four megabytes each.
-fn fill(tree: &Path) {
-    std::fs::create_dir(tree).unwrap();
-    for n in 0..4 {
-        std::fs::write(tree.join(format!("{n}.txt")), "0123456789abcde\n".repeat((9 << 19) / 16)).unwrap();
-    }
 }

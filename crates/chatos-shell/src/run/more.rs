@@ -421,5 +421,12 @@ pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, bef
     };
     let level = if keeps { Grade::Info } else { Grade::Warn };
     let message = text.get(cx.lang).to_owned();
-    prepared.checked.findings.push(Finding { id: "runs_later", level, message, said: None, text: None, denied: None });
+    prepared.checked.findings.push(Finding {
+        id: "runs_later",
+        level,
+        message,
+        said: None,
+        text: None,
+        denied: None,
+    });
 }
