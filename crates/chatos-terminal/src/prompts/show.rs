@@ -92,12 +92,13 @@ pub(super) fn summary(output: &Output, item: &Value) -> String {
         None => default_title(output, kind).to_owned(),
     };
     let known = card(item).filter(|_| item["shownRequired"] == true);
-    // The title of a command does not say which one.
-    let which = known.as_ref().filter(|card| card.deed.verb == CardVerb::RunCommand && card.deed.count == 1);
-    let which = which.map(|card| card.deed.object.trim()).filter(|object| !object.is_empty());
-    let title = match which {
-        Some(object) => format!("{title} {}", exact(&one_line(object, 60))),
-        None => title,
+    // The title of a command does not say which one; that of another program's may.
+    let command =
+        known.as_ref().filter(|card| card.deed.verb == CardVerb::RunCommand && card.deed.count == 1);
+    let title = match (command.map(|card| card.deed.object.trim()), item["title"].as_str()) {
+        (Some(object), _) if !object.is_empty() => format!("{title} {}", exact(&one_line(object, 60))),
+        (Some(_), Some(own)) => exact(&one_line(own.trim(), 90)),
+        _ => title,
     };
     let risky = known.is_some_and(|card| card.risk == CardRisk::High) && text(item, "state") == "pending";
     let risk = if risky {
