@@ -429,14 +429,16 @@ fn no_trick_passes_a_rule_in_any_shell() {
     };
     let before = names();
     let mut asked = 0;
-    for shell in ["sh", "bash", "dash", "zsh"] {
+    // All of them in one shell, each of them in one more: what decides has not begun to run any.
+    for (turn, shell) in ["sh", "bash", "dash", "zsh"].into_iter().enumerate() {
         if !Path::new("/usr/bin").join(shell).exists() {
             continue;
         }
         let arguments = json!({ "command": "touch src/made", "shell": shell });
         let result = place.call(&host, "run_shell_command", &arguments).join().unwrap();
         assert_eq!(result["data"]["by_rule"], "generous", "{shell}: {result}");
-        for trick in tricks::TRICKS {
+        let some = tricks::TRICKS.iter().enumerate().filter(|(n, _)| turn == 0 || n % 3 == turn - 1);
+        for (_, trick) in some {
             let call = place.call(&host, "run_shell_command", &json!({ "command": trick, "shell": shell }));
             eventually("it is asked about, or refused", || {
                 let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();

@@ -426,7 +426,7 @@ fn a_byte_of_a_plugin_changes_under_the_answer() {
     host.stop();
 }
 
-/// As `\d+` lines of a file that nobody shows in one piece.
+/// A text that no question shows in one piece.
 fn long(last: &str) -> String {
     format!("{}{last}", "a line of a long file, with something in it\n".repeat(2_000))
 }
