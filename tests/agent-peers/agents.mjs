@@ -45,6 +45,8 @@ export const AGENTS = {
     program: base('node_modules/@google/gemini-cli/bundle/gemini.js'),
     // Its own settings allow the command here.
     goesOn: true,
+    // Its hook can end the turn.
+    stops: true,
     shell: (command) => ({ name: 'run_shell_command', input: { command, description: 'count' } }),
     configure(place, model) {
       put(join(place.home, '.gemini/settings.json'), {
@@ -69,6 +71,7 @@ export const AGENTS = {
     title: 'Claude Code',
     program: base(`all/node_modules/@anthropic-ai/claude-code-linux-${arch}/claude`),
     install: ['--every-call'],
+    stops: true,
     shell: (command) => ({ name: 'Bash', input: { command, description: 'count' } }),
     configure(place, model) {
       put(join(place.home, '.claude.json'), { hasCompletedOnboarding: true });

@@ -73,6 +73,26 @@ for (const { word, agent, skip } of wanted()) {
     assert.ok(scripted.said('please use a ledger'), run.text);
   });
 
+  test(`${word}: a no that stops ends the turn of a program that has a word for it, and is not taken for another`, { timeout: 240_000, skip }, async (t) => {
+    const { place, scripted, env, host } = await desk(t, word, agent);
+    const run = begin(t, agent, place, env);
+    const item = await question(host, run);
+    assert.equal(item.card?.stops ?? false, agent.stops ?? false, 'the card offers it where it can be done');
+    const stop = answer(host, item, { status: 'canceled', stop: true, remark: 'the wrong folder' });
+    if (agent.stops) {
+      await stop;
+      await run.done;
+      assert.ok(!scripted.said('the wrong folder'), `its model was asked again:\n${run.text}`);
+    } else {
+      await assert.rejects(stop, /cannot_stop/);
+      assert.equal((await open(host)).length, 1, 'it is still to be answered');
+      await answer(host, item, { status: 'canceled', remark: 'the wrong folder' });
+      await run.done;
+    }
+    assert.equal(lines(place), 0, run.text);
+    assert.equal((await open(host)).length, 0);
+  });
+
   test(`${word}: the question outlives the host it was asked of`, { timeout: 240_000, skip }, async (t) => {
     const { place, env, host } = await desk(t, word, agent);
     const run = begin(t, agent, place, env);

@@ -1,4 +1,4 @@
-// What ChatOS posts to ntfy beside what a sender of another maker posts there: the same request, the same members.
+// What ChatOS posts to ntfy, Discord and Slack beside what a sender of another maker posts there.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -16,8 +16,10 @@ async function recorder(t) {
     let body = '';
     request.on('data', (part) => (body += part));
     request.on('end', () => {
-      got.push({ method: request.method, path: request.url, auth: request.headers.authorization, body: JSON.parse(body) });
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"x","event":"message"}');
+      got.push({ method: request.method, path: request.url, type: request.headers['content-type'], auth: request.headers.authorization, body: JSON.parse(body) });
+      // Slack says "ok" and nothing else.
+      const said = request.url.includes('slack') ? 'ok' : '{"id":"x","event":"message"}';
+      response.writeHead(200, { 'content-type': 'application/json' }).end(said);
     });
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -122,4 +124,38 @@ assert a.notify(title='T', body='B')
   assert.deepEqual([ours.method, typeof ours.body.content], [foreign.method, typeof foreign.body.content]);
   assert.ok(ours.body.content.length <= 2000, 'longer ones are refused there');
   assert.deepEqual(ours.body.allowed_mentions, { parse: [] }, 'nobody is called by a text');
+});
+
+test('signs that Slack reads are written as apprise writes them, and nobody is called by a text', { timeout: 120_000, skip: missing }, async (t) => {
+  const place = home(t);
+  const { got, at } = await recorder(t);
+  const title = 'Is <this> & that more than 1 > 0?';
+  // Its own request, with the address of this machine. For Slack it does not call `post`, so the session is turned.
+  const script = `
+import apprise, requests, sys
+real = requests.Session.request
+requests.Session.request = lambda self, method, url, *args, **more: real(self, method, 'http://${at}/theirs/slack', *args, **more)
+a = apprise.Apprise(); a.add('slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/')
+assert a.notify(title='T', body=sys.argv[1])
+`;
+  const theirs = await run(python, ['-c', script, title], { env: { PATH: process.env.PATH, HOME: place.home } });
+  assert.equal(theirs.status, 0, theirs.stderr + theirs.stdout);
+  const host = await serve(t, place);
+  await host.api('POST', 'channels', { type: 'slack', name: 'team', url: `http://${at}/ours/slack`, onMyNetwork: true, privacy: 'title', delay: 0 });
+  const ask = (title) => host.api('POST', 'prompts', { prompt: { kind: 'choice', title, options: [{ value: 'a' }, { value: 'b' }] } });
+  await ask(title);
+  const [foreign, ours] = await eventually('both are there', () => {
+    const both = ['/theirs/slack', '/ours/slack'].map((wanted) => got.find(({ path }) => path === wanted));
+    return both.every(Boolean) ? both : undefined;
+  });
+  assert.deepEqual([ours.method, ours.type], [foreign.method, foreign.type.split(';')[0]]);
+  // A hook takes `text` as the message and `attachments` as more of it; the words are the same.
+  assert.equal(ours.body.text.split('\n')[0], foreign.body.attachments[0].text);
+  // Apprise lets a mention through, for people who write their own text. A question is somebody else's.
+  await chatos(place, ['reach', 'remove', 'team']);
+  await host.api('POST', 'channels', { type: 'slack', name: 'other', url: `http://${at}/other/slack`, onMyNetwork: true, privacy: 'title', delay: 0 });
+  await ask('<!channel> <@U123> <https://example.com|everybody>?');
+  const called = await eventually('it is told', () => got.find(({ path }) => path === '/other/slack'));
+  assert.match(called.body.text, /^&lt;!channel&gt; &lt;@U123&gt; &lt;https:/);
+  assert.doesNotMatch(called.body.text, /[<>]/);
 });

@@ -165,6 +165,14 @@ fn the_note_of_a_no_reaches_whoever_called() {
         assert_eq!(respond(&host, &asked, &no).status, 200);
         check(&client.answer(id), "chatos gateway");
         drop(client);
+        // A call by hand.
+        let (body, mut wire, token) = (write_file(&root, "a.txt"), host.connect(), token(&sandbox));
+        let by_hand = std::thread::spawn(move || {
+            wire.ask(&token, "POST", "/api/v1/tools/call", Some(&body)).unwrap().json()
+        });
+        let asked = questions(&host, 1).remove(0);
+        assert_eq!(respond(&host, &asked, &no).status, 200);
+        check(&by_hand.join().unwrap(), "by hand");
         // A question of a tool, in minimal log mode: its note is kept nowhere and arrives all the same.
         let set = json!({ "value": "minimal" });
         assert_eq!(host.ask("PUT", "/api/v1/settings/uiPromptLogMode", Some(&set)).status, 200);

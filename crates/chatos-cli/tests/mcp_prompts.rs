@@ -612,6 +612,16 @@ fn a_client_cannot_approve_its_own_call_unless_a_person_allowed_that_program() {
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept" } }));
     assert_eq!(client.answer(id)["structuredContent"]["status"], "ok");
+    let log = std::fs::read_to_string(sandbox.state().join("ui-prompts.jsonl")).unwrap();
+    assert!(log.contains("person:client"), "the answer says from where it came");
+    // What is of high risk is a person's all the same.
+    let id = client.begin_call("write_file", write(".bashrc"));
+    let request = waiting(&sandbox);
+    assert_eq!(item(&sandbox, &request)["card"]["risk"], "high");
+    assert_eq!(sandbox.run_elsewhere(&["prompts", "answer", &request, "--cancel"], "").status, 0);
+    let message = client.message();
+    assert_eq!(message["id"], id, "the client was asked: {message}");
+    assert!(!root.join(".bashrc").exists());
     let listed = sandbox.run(&["clients", "list", "--json"]).json();
     let allowed = listed["items"].as_array().unwrap().iter().filter(|item| item["allowed"] == true).count();
     assert_eq!(allowed, 2, "{listed}");

@@ -2,7 +2,10 @@
 //! next one, a killed host repeats nothing, and the commands do what they say (inbox §3.4, §5).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
-use chatos_testkit::{BOT_TOKEN, Receiver, Sandbox, Telegram, eventually};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use chatos_testkit::{BOT_TOKEN, Receiver, Sandbox, Telegram, child, eventually, skip};
 use serde_json::{Value, json};
 
 fn place() -> Sandbox {
@@ -166,4 +169,100 @@ fn a_question_is_put_off_and_back_with_and_without_a_host() {
     assert_eq!(sandbox.run(&["prompts", "answer", &id, "--cancel"]).status, 0);
     let late = sandbox.run(&["prompts", "snooze", &id, "1h", "--json"]);
     assert_eq!((late.status, late.code().as_str()), (1, "already_answered"));
+}
+
+/// A program that ends with the test.
+struct Beside(Child);
+
+impl Beside {
+    /// Starts it; its first line, where it says one. Nothing: it is not installed.
+    fn start(command: &mut Command) -> Option<(Self, String)> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = Self(command.spawn().ok()?);
+        let mut line = String::new();
+        BufReader::new(process.0.stdout.take()?).read_line(&mut line).ok()?;
+        Some((process, line.trim().to_owned()))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// A desktop with dunst and no page: the program tells there at once, what another program of the session says was
+/// pressed changes nothing, and what is answered elsewhere is taken back.
+#[test]
+fn the_desktop_is_told_and_a_press_that_is_none_answers_nothing() {
+    let mut bus = child("dbus-daemon");
+    bus.args(["--session", "--nofork", "--nopidfile", "--print-address"]);
+    let Some((_bus, address)) = Beside::start(&mut bus) else { skip!("no dbus-daemon here") };
+    let mut screen = child("Xvfb");
+    screen.args(["-displayfd", "1", "-screen", "0", "640x480x8", "-nolisten", "tcp"]);
+    let Some((_screen, number)) = Beside::start(&mut screen) else { skip!("no Xvfb here") };
+    let on_bus = |program: &str| {
+        let mut command = child(program);
+        command.env("DBUS_SESSION_BUS_ADDRESS", &address).env("DISPLAY", format!(":{number}"));
+        command
+    };
+    let mut dunst = on_bus("dunst");
+    dunst.env("HOME", "/nonexistent").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(dunst) = dunst.spawn() else { skip!("no dunst here") };
+    let _dunst = Beside(dunst);
+    let displayed = || {
+        let mut command = on_bus("dunstctl");
+        command.args(["count", "displayed"]).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut running = command.spawn().unwrap();
+        let mut text = String::new();
+        running.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        running.wait().unwrap();
+        text.trim().to_owned()
+    };
+    eventually("dunst is there", || (displayed() == "0").then_some(()));
+    let mut sandbox = place();
+    sandbox.set_variable("DBUS_SESSION_BUS_ADDRESS", &address);
+    let host = sandbox.serve();
+    let id = ask(&sandbox, "Blue or green?");
+    eventually("dunst shows it", || (displayed() == "1").then_some(()));
+    // Another program of the session says that everything was pressed.
+    for number in 0..20 {
+        for action in ["reject", "snooze", "approve", "ok", "default"] {
+            let mut forged = on_bus("dbus-send");
+            forged.args(["--session", "--type=signal", "/org/freedesktop/Notifications"]);
+            forged.arg("org.freedesktop.Notifications.ActionInvoked");
+            forged.args([format!("uint32:{number}"), format!("string:{action}")]);
+            assert!(forged.status().unwrap().success());
+        }
+    }
+    // What the host says on the same bus afterwards is answered after those.
+    let test = sandbox.run(&["reach", "test", "desktop", "--json"]);
+    assert_eq!(test.status, 0, "{test:?}");
+    let item = || sandbox.run(&["prompts", "show", &id, "--json"]).json();
+    assert_eq!((&item()["state"], &item()["snoozedUntil"]), (&json!("pending"), &Value::Null));
+    eventually("the test is shown, too", || (displayed() == "2").then_some(()));
+    assert_eq!(sandbox.run(&["prompts", "answer", &id, "--cancel"]).status, 0);
+    eventually("it is taken back", || (displayed() == "1").then_some(()));
+    assert_eq!(item()["answer"]["by"], "person:cli");
+    assert!(host.stop().success());
+}
+
+/// Ten that were asked while no host ran are one notice of the next one.
+#[test]
+fn a_burst_is_one_notice_of_the_real_program() {
+    let (sandbox, receiver) = (place(), Receiver::start());
+    let add = ["reach", "add", "webhook", &receiver.url("/hook"), "--name", "room", "--delay", "0"];
+    let added = sandbox.run(&[&add[..], &["--on-my-network"]].concat());
+    assert_eq!(added.status, 0, "{added:?}");
+    for number in 0..10 {
+        ask(&sandbox, &format!("Question {number}?"));
+    }
+    let host = sandbox.serve();
+    eventually("they are told", || (!receiver.received().is_empty()).then_some(()));
+    let test = sandbox.run(&["reach", "test", "room", "--json"]);
+    assert_eq!(test.status, 0, "{test:?}");
+    let counts: Vec<Value> = receiver.received().iter().map(|got| got.json()["count"].clone()).collect();
+    assert_eq!(counts, [json!(10), json!(0)]);
+    assert!(host.stop().success());
 }

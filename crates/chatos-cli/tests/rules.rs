@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 #[expect(dead_code, reason = "these tests use a part of it")]
 mod socket;
 
+#[path = "../../chatos-rules/tests/tricks/mod.rs"]
+mod tricks;
+
 /// A host with a project whose commands and changes are asked about.
 struct Place {
     sandbox: Sandbox,
@@ -345,5 +348,113 @@ fn rules_come_from_what_was_approved_and_never_over_what_was_refused() {
         project,
     ]);
     assert_eq!(explained.status, 0, "{explained:?}");
+    host.stop();
+}
+
+/// Another program wrote into the database: its rule answers nothing, and somebody is told.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "another program changes the row")]
+fn a_rule_that_was_changed_in_the_database_answers_nothing_and_is_reported() {
+    let place = Place::new();
+    let host = place.serve();
+    let write =
+        || place.call(&host, "write_file", &json!({ "path": "a.txt", "contents": "x\n", "mode": "append" }));
+    let first = write();
+    assert_eq!(respond(&host, &question(&host), &approve("project")).status, 200);
+    assert_eq!(first.join().unwrap()["status"], "ok");
+    assert_eq!(write().join().unwrap()["data"]["by_rule"], "a.txt");
+    let doctor = || place.sandbox.run(&["doctor", "--json"]).json().to_string();
+    assert!(!doctor().contains("approval_rules_foreign"));
+    let database = rusqlite::Connection::open(place.sandbox.state().join("state.db")).unwrap();
+    let kept: String = database.query_row("SELECT record FROM approval_rules", [], |row| row.get(0)).unwrap();
+    for changed in [
+        kept.replace("a.txt", "*.txt"),
+        kept.replace("\"allow\"", "\"deny\""),
+        "{}".to_owned(),
+        String::new(),
+    ] {
+        assert_ne!(changed, kept);
+        database.execute("UPDATE approval_rules SET record = ?1", [&changed]).unwrap();
+        let call = write();
+        let asked = question(&host);
+        assert_eq!(respond(&host, &asked, &json!({ "response": { "status": "canceled" } })).status, 200);
+        assert_eq!(call.join().unwrap()["status"], "canceled", "{changed}");
+        assert!(doctor().contains("approval_rules_foreign"), "{changed}");
+    }
+    // As it was, it is ours again.
+    database.execute("UPDATE approval_rules SET record = ?1", [&kept]).unwrap();
+    assert_eq!(write().join().unwrap()["data"]["by_rule"], "a.txt");
+    assert!(!doctor().contains("approval_rules_foreign"));
+    host.stop();
+}
+
+/// The rules of somebody who is generous, in the real program: no rule lets a trick through in any shell: it is asked
+/// about or refused, unless it only reads, and nothing of it happens. What the rules are about runs.
+#[test]
+fn no_trick_passes_a_rule_in_any_shell() {
+    let place = Place::new();
+    if !place.confines() {
+        skip!("nothing here confines commands");
+    }
+    let host = place.serve();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let until = u64::try_from(now).unwrap() + 86_400_000;
+    for (commands, join) in [
+        (json!([{ "program": "git", "argv": ["status"] }]), "none"),
+        (json!([{ "program": "git", "argv": ["log"], "more": "words" }]), "none"),
+        (json!([{ "program": "git", "argv": ["diff"], "more": "paths" }]), "none"),
+        (
+            json!([{ "program": "ls", "more": "paths" }, { "program": "ls", "argv": ["-l"], "more": "paths" }]),
+            "none",
+        ),
+        (json!([{ "program": "cat", "more": "paths" }, { "program": "wc", "argv": ["-l"] }]), "pipe"),
+        (json!([{ "program": "touch", "argv": ["src/made"] }]), "none"),
+    ] {
+        let rule = json!({ "rule": {
+            "name": "generous", "effect": "allow", "scope": { "kind": "project", "id": place.project },
+            "until": until, "server": "builtin:shell_tasks", "tool": "run_shell_command",
+            "shell": { "commands": commands, "join": join },
+        } });
+        let kept = host.ask("POST", "/api/v1/rules", Some(&rule));
+        assert_eq!(kept.status, 200, "{}", kept.text());
+    }
+    for canary in ["x", "a", "b"] {
+        std::fs::write(place.project.join(canary), "kept\n").unwrap();
+    }
+    let names = || {
+        let mut names: Vec<_> =
+            std::fs::read_dir(&place.project).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    let mut asked = 0;
+    // All of them in one shell, each of them in one more: what decides has not begun to run any.
+    for (turn, shell) in ["sh", "bash", "dash", "zsh"].into_iter().enumerate() {
+        if !Path::new("/usr/bin").join(shell).exists() {
+            continue;
+        }
+        let arguments = json!({ "command": "touch src/made", "shell": shell });
+        let result = place.call(&host, "run_shell_command", &arguments).join().unwrap();
+        assert_eq!(result["data"]["by_rule"], "generous", "{shell}: {result}");
+        let some = tricks::TRICKS.iter().enumerate().filter(|(n, _)| turn == 0 || n % 3 == turn - 1);
+        for (_, trick) in some {
+            let call = place.call(&host, "run_shell_command", &json!({ "command": trick, "shell": shell }));
+            eventually("it is asked about, or refused", || {
+                let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+                if let Some(id) = list["items"][0]["requestId"].as_str() {
+                    let question = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+                    let no = json!({ "response": { "status": "canceled" } });
+                    asked += usize::from(respond(&host, &question, &no).status == 200);
+                }
+                call.is_finished().then_some(())
+            });
+            let result = call.join().unwrap();
+            // What only reads is not asked about in a sandbox; no rule let it through.
+            assert!(result["data"]["by_rule"].is_null(), "{shell} {trick:?}: {result}");
+        }
+        assert_eq!(names(), before, "{shell}");
+    }
+    assert!(asked > tricks::TRICKS.len(), "{asked}");
     host.stop();
 }

@@ -224,6 +224,10 @@ fn after(
     if failed {
         return Reply::say(words.failed(&shown(content)));
     }
+    // A no of the person is no error.
+    if ["– the person declined", "– 用户拒绝"].iter().any(|no| content.contains(no)) {
+        return Reply::say(words.declined());
+    }
     if let (Intent::AddTask(_), 1, Some(list)) =
         (intent_of(text), done.len(), find(&request.tools, "list_tasks"))
     {

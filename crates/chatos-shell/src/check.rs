@@ -42,6 +42,9 @@ pub(super) struct Finding {
     pub(super) level: Grade,
     /// In words
     pub(super) message: String,
+    /// The same in both languages, for whoever is asked.
+    #[serde(skip)]
+    pub(super) said: Option<Text>,
     /// The part of the command
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
@@ -219,8 +222,15 @@ impl Look<'_> {
         let known =
             self.checked.findings.iter().any(|one| one.id == id && one.level == level && one.text == text);
         if !known && self.checked.findings.len() < MAX_FINDINGS {
-            let message = message.get(self.place.lang).to_owned();
-            self.checked.findings.push(Finding { id, level, message, text, denied: None });
+            let words = message.get(self.place.lang).to_owned();
+            self.checked.findings.push(Finding {
+                id,
+                level,
+                message: words,
+                said: Some(message),
+                text,
+                denied: None,
+            });
         }
     }
 

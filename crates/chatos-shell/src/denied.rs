@@ -182,6 +182,7 @@ pub(crate) fn find(ended: &Ended<'_>) -> Vec<Finding> {
             )
             .get(ended.lang)
             .to_owned(),
+            said: None,
             text: None,
             denied: None,
         });
@@ -401,6 +402,7 @@ fn finding(mut denial: Denial, ended: &Ended<'_>) -> Finding {
         id: "sandbox_denied",
         level: Grade::Warn,
         message: message.get(ended.lang).to_owned(),
+        said: None,
         text: None,
         denied: Some(denial),
     }

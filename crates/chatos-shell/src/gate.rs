@@ -119,14 +119,14 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
         }
         if settings.confirm == ConfirmUse::Always {
             why.push(Text::fixed(
-                "every command is asked for (shellConfirm)",
-                "每个命令都需确认（shellConfirm）",
+                "you are asked about every command, as it is set",
+                "按照设置，每条命令都会先问你",
             ));
         }
         if cx.settings.confirm_file_changes && !full {
             why.push(Text::fixed(
-                "the command may change files (confirmFileChanges)",
-                "该命令可能更改文件（confirmFileChanges）",
+                "the command may change files, about which you are asked, as it is set",
+                "该命令可能更改文件；按照设置，会先问你",
             ));
         }
     }
@@ -179,7 +179,8 @@ fn message(why: &[Text], request: Request<'_>) -> Text {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         for finding in findings {
             let text = finding.text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-            lines.push(format!("- {}{text} ({})", finding.message, finding.id));
+            let said = finding.said.as_ref().map_or(finding.message.as_str(), |said| said.get(lang));
+            lines.push(format!("- {said}{text}"));
         }
         // The question itself has the command in full; what stands here is bounded.
         lines.truncate(60);

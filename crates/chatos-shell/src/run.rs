@@ -410,7 +410,7 @@ impl Shop {
     ) -> Option<Arc<Toolchains>> {
         let mut tell = |id, level, message: Text| {
             let message = message.get(cx.lang).to_owned();
-            findings.push(Finding { id, level, message, text: None, denied: None });
+            findings.push(Finding { id, level, message, said: None, text: None, denied: None });
         };
         let root = cx.root.as_ref().map(|root| root.path().to_owned()).unwrap_or_default();
         let mut toolchains = self.toolchains(cx, terms, granted);
@@ -664,6 +664,7 @@ impl RunShellCommand {
                 id: "change_not_recorded",
                 level: Grade::Warn,
                 message,
+                said: None,
                 text: None,
                 denied: None,
             });
@@ -679,6 +680,7 @@ impl RunShellCommand {
                 id: "more_changes",
                 level: Grade::Info,
                 message,
+                said: None,
                 text: None,
                 denied: None,
             });

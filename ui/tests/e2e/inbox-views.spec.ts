@@ -1,11 +1,17 @@
 // Three thousand questions by what they are about and who asks: counted, filtered, grouped, ticked by the group, kept
 // in the address, without the mouse (inbox §3.2, §3.3, §3.5).
 
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
 import type { Host } from './host';
+import { keep } from './pictures';
+import { chatosBinary } from './programs';
 import { answerOf, append, lookUp, request } from './questions';
 
 const COUNT = 3_000;
@@ -82,6 +88,100 @@ test('3,000 questions are filtered by count, without the mouse, and a reload sho
   await page.locator('[data-prompt="q-31"][aria-selected="true"]').waitFor();
   expect(await page.getByLabel('Search questions').inputValue()).toBe('');
 });
+
+/** Another program behind the gateway, by the name it gives itself, in a folder of its own. */
+class Program {
+  #id = 0;
+  readonly #answers = new Map<number, (result: Record<string, unknown>) => void>();
+
+  private constructor(private readonly child: ChildProcess) {
+    if (!child.stdout) throw new Error('started without stdout');
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const { id, result } = JSON.parse(line) as { id?: number; result?: Record<string, unknown> };
+      if (id !== undefined) this.#answers.get(id)?.(result ?? {});
+    });
+  }
+
+  static async start(host: Host, name: string, folder: string, agent: string): Promise<Program> {
+    const cwd = join(host.home, folder);
+    mkdirSync(cwd, { recursive: true });
+    const args = ['gateway', '--agent', agent, '--tools', 'all', '--lang', 'en', '--state-dir', join(host.home, 'state')];
+    const child = spawn(chatosBinary(), args, { cwd, env: { PATH: process.env['PATH'] ?? '', HOME: host.home, LANG: 'C.UTF-8' }, stdio: ['pipe', 'pipe', 'ignore'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const program = new Program(child);
+    await program.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name, version: '1' } });
+    child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+    return program;
+  }
+
+  ask(method: string, params: object): Promise<Record<string, unknown>> {
+    const id = (this.#id += 1);
+    this.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return new Promise((resolve) => this.#answers.set(id, resolve));
+  }
+
+  /** Wants files written; each is asked about. */
+  async write(names: string[]): Promise<void> {
+    const { tools } = (await this.ask('tools/list', {})) as { tools: { name: string }[] };
+    const tool = tools.find(({ name }) => name.endsWith('write_file'))?.name;
+    for (const path of names) void this.ask('tools/call', { name: tool, arguments: { path, contents: `${path}\n` } });
+  }
+}
+
+/** What they call themselves, and where they work: five programs in four folders. */
+const PROGRAMS = [['goose', 'shop'], ['opencode', 'shop'], ['zed', 'website'], ['crush', 'notes'], ['amp', 'billing']] as const;
+
+test('five programs in four folders among 3,000: filtered, grouped, searched, and reached by End, Home and the page keys', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  await host.api('PUT', 'settings/confirmFileChanges', { value: true });
+  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Gate', mode: 'flow', landConfigId: 'lc_developer' });
+  fill(host);
+  for (const [name, folder] of PROGRAMS) await (await Program.start(host, name, folder, agent.id)).write(Array.from({ length: 4 }, (_, index) => `${name}-${index}.md`));
+  const page = await open({ host, at: '#/queue', bypassCSP: true });
+  const key = (name: string) => page.keyboard.press(name);
+  await page.getByRole('button', { name: `Inbox: ${COUNT + 20} things need you` }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { level: 2, name: 'Question 0', exact: true }).waitFor();
+  expect(await page.locator('*').count()).toBeLessThan(1_500);
+
+  // The far ends, and a page at a time, though most of it was never loaded.
+  const at = (place: number) => page.getByText(`${place} / ${COUNT + 20}`).waitFor();
+  await page.locator('[data-list]').focus();
+  await key('End');
+  await at(COUNT + 20);
+  await page.locator('[data-list] [role="option"][aria-selected="true"]').waitFor();
+  await key('PageUp');
+  await expect.poll(async () => page.getByText(`${COUNT + 20} / ${COUNT + 20}`).count()).toBe(0);
+  await key('Home');
+  await at(1);
+  await key('PageDown');
+  await expect.poll(async () => page.getByText(`1 / ${COUNT + 20}`, { exact: true }).count()).toBe(0);
+  expect(await page.locator('*').count()).toBeLessThan(1_500);
+
+  // By program and by folder, with how many each would leave.
+  await key('f');
+  await expect.poll(() => page.locator('.facets').textContent(), { timeout: 20_000 }).toContain('mailer 1,000');
+  const more = page.locator('.facets').getByRole('button', { name: /^\d+ more$/ });
+  while ((await more.count()) > 0) await more.first().click();
+  const facets = await page.locator('.facets .chip').allTextContents();
+  for (const [name] of PROGRAMS) expect(facets).toEqual(expect.arrayContaining([expect.stringMatching(new RegExp(`^${name}\\s*4$`, 'i'))]));
+  await keep(page, 'views-programs');
+  await chip(page, 'shop').first().click();
+  await expect.poll(() => status(page)).toContain(`8 of ${COUNT + 20}`);
+  await expect.poll(() => chip(page, 'goose').first().textContent()).toMatch(/4$/);
+  expect(await faults(page)).toEqual([]);
+  await key('Escape');
+  await key('Shift+G');
+  await page.getByRole('menuitemradio', { name: /who asks/i }).first().click();
+  await expect.poll(async () => (await page.locator('[data-group]').allTextContents()).length).toBe(2);
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  await keep(page, 'views-grouped');
+  await key('/');
+  await page.keyboard.type('goose-2.md');
+  await expect.poll(() => page.locator('[data-list] [data-prompt]').count()).toBe(1);
+  await key('Enter');
+  await page.getByRole('heading', { level: 2, name: 'Create goose-2.md?' }).waitFor();
+  await keep(page, 'views-found');
+}, 180_000);
 
 test('groups fold, are ticked whole and answered together; the keys of one question do nothing on a head', async ({ ownHost, open }) => {
   const host = await ownHost();

@@ -5,6 +5,7 @@ mod async_task;
 mod away;
 mod boundaries;
 mod budget;
+mod changed;
 mod chat;
 mod chat_files;
 mod chats;

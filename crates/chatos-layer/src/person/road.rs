@@ -6,6 +6,7 @@ use std::time::Duration;
 use chatos_prompts::response::Status;
 use chatos_prompts::{Object, Owner, RequestId, whole};
 use chatos_tool::{Text, ToolError, Transport, persons_note};
+use chatos_wire::card::{self, CardRisk};
 use serde_json::{Value, json};
 
 use super::form::{self, Form};
@@ -124,12 +125,16 @@ impl Roads {
 }
 
 /// inbox §1.5: plain questions may be answered in the client; what decides an effect of its own call only
-/// where a person said so, and never over a network.
+/// where a person said so, never what is of high risk, and never over a network.
 async fn may_decide(cx: &CallCx, question: &Question, client: &str) -> Result<bool, ToolError> {
     if !question.decides() {
         return Ok(true);
     }
-    if cx.transport != Transport::Stdio {
+    let risky = question
+        .effect
+        .as_ref()
+        .is_some_and(|effect| card::risk(&effect.name, &effect.material).0 == CardRisk::High);
+    if risky || cx.transport != Transport::Stdio {
         return Ok(false);
     }
     let root = cx.root.as_ref().map(|root| root.path());

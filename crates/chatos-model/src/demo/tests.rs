@@ -202,3 +202,17 @@ fn an_order_that_cannot_be_read_or_done_says_so() {
     assert_eq!(said("/call mcp_a_echo").tool_calls.len(), 1);
     assert!(said("/callous people").tool_calls.is_empty());
 }
+
+#[test]
+fn after_a_no_it_does_not_say_that_it_did_it() {
+    let tools = ["mcp_a_write_file"];
+    for (text, no, said) in [
+        ("show a diff", "– the person declined; nothing was changed. Their note: \"no\"", "You said no"),
+        ("修改文件", "– 用户拒绝，未做任何更改", "你拒绝了"),
+    ] {
+        let first = ask(vec![user(text)], &tools);
+        let messages = went_on(vec![user(text)], &first, no, false);
+        let answer = ask(messages, &tools);
+        assert!(answer.text.contains(said), "{}", answer.text);
+    }
+}

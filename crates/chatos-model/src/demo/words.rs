@@ -125,6 +125,10 @@ impl Words {
         )
     }
 
+    pub(super) fn declined(&self) -> String {
+        self.pick("You said no, so I left it. Nothing was changed.", "你拒绝了，我没有动手，什么都没有更改。")
+    }
+
     pub(super) fn reported(&self, content: &str) -> String {
         let head = self.pick("The subagent reports:", "子智能体的报告：");
         format!("{head}\n\n{content}")

@@ -395,7 +395,14 @@ fn not_running(error: &io::Error) -> ToolError {
 fn findings(cx: &CallCx, held: bool, left: usize, too_many: Option<usize>, lost: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add = |id: &'static str, level: Grade, text: Text| {
-        found.push(Finding { id, level, message: text.get(cx.lang).to_owned(), text: None, denied: None });
+        found.push(Finding {
+            id,
+            level,
+            message: text.get(cx.lang).to_owned(),
+            said: None,
+            text: None,
+            denied: None,
+        });
     };
     if held {
         add(

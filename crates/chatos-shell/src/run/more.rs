@@ -249,7 +249,9 @@ impl Shop {
             }
             let fence = if wanted.command.contains("```") { "~~~~" } else { "```" };
             lines.push(format!("\n{fence}\n{}\n{fence}", wanted.command));
-            lines.push(format!("{}{}", pick("In: ", "目录："), looked.dir.path.display()));
+            if looked.dir.rel != "." {
+                lines.push(format!("{}{}", pick("In: ", "目录："), looked.dir.rel));
+            }
             lines.join("\n")
         };
         let message = Text::new(write(Lang::En), write(Lang::Zh));
@@ -328,6 +330,7 @@ pub(super) fn unreached(cx: &CallCx, prepared: &Prepared) -> Vec<Finding> {
             id: "sandbox_denied",
             level: Grade::Warn,
             message: text.get(cx.lang).to_owned(),
+            said: None,
             text: None,
             denied: Some(Denial {
                 certain: true,
@@ -417,5 +420,12 @@ pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, bef
     };
     let level = if keeps { Grade::Info } else { Grade::Warn };
     let message = text.get(cx.lang).to_owned();
-    prepared.checked.findings.push(Finding { id: "runs_later", level, message, text: None, denied: None });
+    prepared.checked.findings.push(Finding {
+        id: "runs_later",
+        level,
+        message,
+        said: None,
+        text: None,
+        denied: None,
+    });
 }

@@ -46,7 +46,15 @@ pub(super) async fn run(
         print(output, items, found["excluded"].as_array().unwrap_or(&empty));
     }
     if items.is_empty() {
-        output.say(&Text::fixed("No open question fits.", "没有符合条件的待答问题。"));
+        let left = found["excluded"].as_array().is_some_and(|left| !left.is_empty());
+        output.say(&if left {
+            Text::fixed(
+                "None of these can be answered together; answer them one by one.",
+                "这些问题都不能一起回答，请逐个回答。",
+            )
+        } else {
+            Text::fixed("No open question fits.", "没有符合条件的待答问题。")
+        });
         return Ok(ExitCode::SUCCESS);
     }
     let digest = match &flags.digest {

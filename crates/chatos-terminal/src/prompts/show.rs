@@ -1,7 +1,7 @@
 //! Questions, answers and the state of the log as people read them.
 
 use chatos_tool::{Lang, Text};
-use chatos_wire::card::{CardRisk, PromptCard};
+use chatos_wire::card::{CardRisk, CardVerb, PromptCard};
 use serde_json::Value;
 
 use crate::output::{Output, Paint, pad, visible};
@@ -76,7 +76,7 @@ fn hidden(output: &Output, prompt: &Value) {
     }
 }
 
-/// One line: state, kind, title, source, id.
+/// One line: state, what is asked for, title with the command, risk, who asks, id.
 pub(super) fn summary(output: &Output, item: &Value) -> String {
     let (paint, state) = match (text(item, "state"), text(&item["answer"], "status")) {
         ("pending", _) => (Paint::Warn, both(output, "waiting", "待处理")),
@@ -91,6 +91,21 @@ pub(super) fn summary(output: &Output, item: &Value) -> String {
         Some(title) => exact(&one_line(title.trim(), 70)),
         None => default_title(output, kind).to_owned(),
     };
+    let known = card(item).filter(|_| item["shownRequired"] == true);
+    // The title of a command does not say which one; that of another program's may.
+    let command =
+        known.as_ref().filter(|card| card.deed.verb == CardVerb::RunCommand && card.deed.count == 1);
+    let title = match (command.map(|card| card.deed.object.trim()), item["title"].as_str()) {
+        (Some(object), _) if !object.is_empty() => format!("{title} {}", exact(&one_line(object, 60))),
+        (Some(_), Some(own)) => exact(&one_line(own.trim(), 90)),
+        _ => title,
+    };
+    let risky = known.is_some_and(|card| card.risk == CardRisk::High) && text(item, "state") == "pending";
+    let risk = if risky {
+        format!(" {}", output.paint(Paint::Warn, both(output, "high risk", "高风险")))
+    } else {
+        String::new()
+    };
     let forged = if item["foreignResponses"].as_u64().unwrap_or(0) > 0 && text(item, "state") == "pending" {
         format!(
             " {}",
@@ -101,14 +116,28 @@ pub(super) fn summary(output: &Output, item: &Value) -> String {
         String::new()
     };
     format!(
-        "{} {} {title}{forged} {}",
+        "{} {} {title}{risk}{forged} {}",
         output.paint(paint, &pad(state, 9)),
-        pad(&exact(kind), 20),
+        pad(sort(output, item, kind), 8),
         output.paint(
             Paint::Dim,
             &format!("{}  {}", exact(&one_line(&asker(item), 40)), exact(text(item, "requestId")))
         )
     )
+}
+
+/// What is asked for, in a word.
+fn sort(output: &Output, item: &Value, kind: &str) -> &'static str {
+    let command = item["card"]["verb"] == "run_command" || item["card"]["verb"] == "send_input";
+    match kind {
+        "kv" => both(output, "form", "表单"),
+        "choice" => both(output, "choice", "选择"),
+        "task_confirm" => both(output, "tasks", "任务"),
+        "file_change_confirm" if command => both(output, "command", "命令"),
+        "file_change_confirm" => both(output, "change", "变更"),
+        "result" => both(output, "result", "结果"),
+        _ => "?",
+    }
 }
 
 fn default_title(output: &Output, kind: &str) -> &'static str {
@@ -128,9 +157,13 @@ fn default_title(output: &Output, kind: &str) -> &'static str {
     }
 }
 
-/// What the host knows of it.
+/// What the host knows of it; another program by the name people know it by, where it has one.
 fn card(item: &Value) -> Option<PromptCard> {
-    serde_json::from_value(item["card"].clone()).ok()
+    let mut card: PromptCard = serde_json::from_value(item["card"].clone()).ok()?;
+    if let Some(name) = item["client"]["name"].as_str().filter(|name| !name.is_empty()) {
+        card.client = Some(name.to_owned());
+    }
+    Some(card)
 }
 
 fn title_of(output: &Output, item: &Value) -> Option<String> {
@@ -140,7 +173,8 @@ fn title_of(output: &Output, item: &Value) -> Option<String> {
 
 /// Who asks, by the names people know, or as it calls itself.
 fn asker(item: &Value) -> String {
-    let known = card(item).filter(|card| card.agent.is_some()).map(|card| card.who());
+    let known = card(item).filter(|card| card.agent.is_some() || item["shownRequired"] == true);
+    let known = known.map(|card| card.who()).filter(|who| !who.is_empty());
     known.unwrap_or_else(|| source(item).to_owned())
 }
 

@@ -158,6 +158,7 @@ export const dialogs = {
     approveSome: (n: number, of: number) => `Approve ${n} of ${of}`,
     rejectAll: 'Reject all',
     rejectAllStop: 'Reject all and stop',
+    command: (n: number) => `Command ${n}`,
   },
   why: {
     asked: 'Why was I asked?',

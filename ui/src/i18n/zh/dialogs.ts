@@ -158,6 +158,7 @@ export const dialogs: typeof en = {
     approveSome: (n, of) => `同意 ${of} 项中的 ${n} 项`,
     rejectAll: '全部拒绝',
     rejectAllStop: '全部拒绝并停止',
+    command: (n) => `命令 ${n}`,
   },
   why: {
     asked: '为什么询问我？',
