@@ -76,6 +76,7 @@ test('a phone has four tabs and the smile in the middle; the other pages are und
   const smile = await page.locator('.hub').boundingBox();
   expect(Math.round((smile?.x ?? 0) + (smile?.width ?? 0) / 2)).toBe(200);
   await bar.getByRole('button', { name: 'More' }).click();
+  expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Inbox', 'Agents', 'Models', 'Servers', 'Runs', 'Changes', 'Settings']);
   await page.getByRole('menuitem', { name: 'Settings' }).click();
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
 
