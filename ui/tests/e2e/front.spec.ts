@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Film, FRAME } from './film';
 import { test } from './fixtures';
-import { DOCS, Pictures, RECORD, SIZE } from './guide-pictures';
+import { DOCS, homely, Pictures, RECORD, SIZE } from './guide-pictures';
 import { client, endPrograms, hook } from './other-programs';
 import { SHOP, teaShop } from './tea-shop';
 
@@ -36,7 +36,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   const looks = { language, viewport: FRAME, reducedMotion: 'reduce' } as const;
 
   test('a question outlives a killed host', async ({ ownHost, open }) => {
-    const first = await ownHost({ env });
+    const first = await ownHost({ env, ...homely() });
     const { chat, menu } = await teaShop(first, w);
     const page = await open({ ...looks, host: first, at: `#/chat/${chat}`, expectConsole: LOST });
     const film = await Film.of(page);
@@ -64,7 +64,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('what is approved is what happens, and it is undone', async ({ ownHost, open }) => {
-    const host = await ownHost({ env });
+    const host = await ownHost({ env, ...homely() });
     const { chat, menu } = await teaShop(host, w);
     const page = await open({ ...looks, host, at: `#/chat/${chat}` });
     const film = await Film.of(page);
@@ -96,7 +96,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('five programs ask in one inbox, and each gets its answer', async ({ ownHost, open }) => {
-    const host = await ownHost({ env });
+    const host = await ownHost({ env, ...homely() });
     await host.api('PUT', 'settings/confirmFileChanges', { value: true });
     const agents = await host.api<{ items: { id: string }[] }>('GET', 'agents');
     await host.api('PUT', `agents/${agents.items[0]?.id ?? ''}`, { name: 'Desk', mode: 'flow', landConfigId: 'lc_developer' });
@@ -107,15 +107,15 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
     try {
       await page.getByRole('heading', { level: 1 }).waitFor();
       await film.show(w.inbox[0] ?? '');
-      const asking = hook(host, 'claude', 'shop', { hook_event_name: 'PreToolUse', session_id: 'morning', tool_name: 'Bash', ...shell('npm test') });
+      const asking = hook(host, 'claude', 'shop', { hook_event_name: 'PreToolUse', session_id: 'morning', tool_name: 'Bash', ...shell('npm test') }, language);
       let told = '';
       asking.stdout?.on('data', (bytes: Buffer) => (told += String(bytes)));
       await page.locator('article[data-ready="true"]').getByText('npm test').first().waitFor();
       await film.show(w.inbox[1] ?? '');
-      hook(host, 'codex', 'website', { hook_event_name: 'PermissionRequest', session_id: 'c-17', tool_name: 'Bash', ...shell('make deploy') });
-      hook(host, 'gemini', 'papers', { hook_event_name: 'BeforeTool', session_id: 'g-4', tool_name: 'write_file', tool_input: { file_path: join(host.home, 'papers/tea.md'), content: w.draft } });
-      hook(host, 'opencode', 'tools', { sessionID: 'o-2', tool: 'bash', args: { command: 'rm -r build' } });
-      await client(host, 'goose', 'garden');
+      hook(host, 'codex', 'website', { hook_event_name: 'PermissionRequest', session_id: 'c-17', tool_name: 'Bash', ...shell('make deploy') }, language);
+      hook(host, 'gemini', 'papers', { hook_event_name: 'BeforeTool', session_id: 'g-4', tool_name: 'write_file', tool_input: { file_path: join(host.home, 'papers/tea.md'), content: w.draft } }, language);
+      hook(host, 'opencode', 'tools', { sessionID: 'o-2', tool: 'bash', args: { command: 'rm -r build' } }, language);
+      await client(host, 'goose', 'garden', language);
       await expect.poll(waiting).toBe(5);
       await page.getByText('goose').first().waitFor();
       const approve = page.locator('article').getByRole('button', { name: w.approve, exact: true });
@@ -132,7 +132,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('the first picture shows a chat with a question, in light and dark', async ({ ownHost, open }) => {
-    const host = await ownHost({ env });
+    const host = await ownHost({ env, ...homely() });
     const { chat } = await teaShop(host, w);
     await host.api('POST', `sessions/${chat}/send`, { text: w.ask });
     await expect.poll(async () => JSON.stringify(await host.api('GET', `sessions/${chat}/messages`)), { timeout: 60_000 }).toContain('3.50');
@@ -145,6 +145,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
         await page.keyboard.press('Enter');
       }
       await page.locator('[data-dock] article[data-ready="true"]').waitFor();
+      await expect.poll(() => page.locator('[data-dock]').getByRole('button', { name: w.approve, exact: true }).isEnabled()).toBe(true);
       const pictures = await Pictures.of(page);
       await pictures.take(`front-${theme}.${language}`);
       wrong.push(...pictures.wrong);

@@ -1,7 +1,8 @@
 // The pictures of the documents, in docs/pictures. CHATOS_RECORD=1 takes them anew; otherwise what is on the page is
 // compared with what is kept, coarsely: another minute or folder is no difference, a part that moved or vanished is.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
@@ -20,6 +21,15 @@ const SIDE = 16;
 const CHANGED = 12;
 /** So many squares of a picture may have changed, of 1,000. */
 const ALLOWED = 60;
+
+/** For pictures, a home whose name is no riddle. Nobody else records at the same time. */
+export function homely(): { home?: string } {
+  if (!RECORD) return {};
+  const home = join(tmpdir(), 'ada');
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home);
+  return { home };
+}
 
 /** Nothing moves, no message of the page is in the way, and the pointer points nowhere. */
 async function calm(page: Page): Promise<void> {

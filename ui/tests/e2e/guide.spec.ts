@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
-import { DOCS, Pictures, SIZE } from './guide-pictures';
+import { DOCS, homely, Pictures, SIZE } from './guide-pictures';
 import type { Host } from './host';
 import { endPrograms, hook } from './other-programs';
 import { SHOP, teaShop } from './tea-shop';
@@ -36,15 +36,15 @@ async function say(page: Page, w: Words, text: string): Promise<void> {
 }
 
 /** Programs of other makers ask, each about something else. */
-async function othersAsk(host: Host, w: Words): Promise<void> {
+async function othersAsk(host: Host, w: Words, language: string): Promise<void> {
   const waiting = async () => (await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items.length;
   const shell = (command: string) => ({ tool_input: { command } });
   // One after the other, so that they stand in this order.
   const asks = [
-    () => hook(host, 'gemini', 'papers', { hook_event_name: 'BeforeTool', session_id: 'g-4', tool_name: 'write_file', tool_input: { file_path: join(host.home, 'papers/tea.md'), content: w.draft } }),
-    () => hook(host, 'claude', 'shop', { hook_event_name: 'PreToolUse', session_id: 'morning', tool_name: 'Bash', ...shell('npm test') }),
-    () => hook(host, 'codex', 'website', { hook_event_name: 'PermissionRequest', session_id: 'c-17', tool_name: 'Bash', ...shell('make deploy') }),
-    () => hook(host, 'opencode', 'tools', { sessionID: 'o-2', tool: 'bash', args: { command: 'rm -r build' } }),
+    () => hook(host, 'gemini', 'papers', { hook_event_name: 'BeforeTool', session_id: 'g-4', tool_name: 'write_file', tool_input: { file_path: join(host.home, 'papers/tea.md'), content: w.draft } }, language),
+    () => hook(host, 'claude', 'shop', { hook_event_name: 'PreToolUse', session_id: 'morning', tool_name: 'Bash', ...shell('npm test') }, language),
+    () => hook(host, 'codex', 'website', { hook_event_name: 'PermissionRequest', session_id: 'c-17', tool_name: 'Bash', ...shell('make deploy') }, language),
+    () => hook(host, 'opencode', 'tools', { sessionID: 'o-2', tool: 'bash', args: { command: 'rm -r build' } }, language),
   ];
   for (const [index, ask] of asks.entries()) {
     ask();
@@ -56,7 +56,7 @@ describe.each(['en', 'zh'] as const)('the user guide (%s)', (language) => {
   const w = WORDS[language];
 
   test('can be followed part by part, and its pictures are what is seen', async ({ ownHost, open }) => {
-    const host = await ownHost({ env: { LANG: language === 'zh' ? 'zh_CN.UTF-8' : 'en_US.UTF-8' } });
+    const host = await ownHost({ env: { LANG: language === 'zh' ? 'zh_CN.UTF-8' : 'en_US.UTF-8' }, ...homely() });
     const page = await open({ host, language, at: '#/chat', viewport: SIZE, reducedMotion: 'reduce', bypassCSP: true });
     const pictures = await Pictures.of(page);
     const take = (name: string) => pictures.take(`guide-${name}.${language}`);
@@ -75,6 +75,7 @@ describe.each(['en', 'zh'] as const)('the user guide (%s)', (language) => {
     const dock = page.locator('[data-dock]');
     await dock.locator('article[data-ready="true"]').waitFor();
     expect(readFileSync(menu, 'utf8')).toBe(w.menu);
+    await expect.poll(() => dock.getByRole('button', { name: w.always }).isEnabled()).toBe(true);
     await take('approve');
     await dock.getByRole('button', { name: w.always }).click();
     await page.getByRole('dialog').getByRole('button', { name: w.save }).waitFor();
@@ -94,7 +95,7 @@ describe.each(['en', 'zh'] as const)('the user guide (%s)', (language) => {
 
     // Other programs ask in the same place.
     try {
-      await othersAsk(host, w);
+      await othersAsk(host, w, language);
       await go(page, 'queue');
       await page.locator('article[data-ready="true"]').waitFor();
       await take('inbox');

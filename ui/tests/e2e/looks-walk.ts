@@ -35,10 +35,10 @@ async function chatOn(host: Host, language: 'en' | 'zh'): Promise<string> {
 const FILLED = ['agents/programs', 'settings/notifications', 'settings/tool-log'];
 
 /** Two programs ask, a channel is set up, tools are called. */
-async function filled(host: Host): Promise<void> {
+async function filled(host: Host, language: string): Promise<void> {
   const waiting = async () => (await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items.length;
   for (const [index, [program, event]] of [['claude', 'PreToolUse'], ['codex', 'PermissionRequest']].entries()) {
-    hook(host, program ?? '', 'shop', { hook_event_name: event, session_id: 's-1', tool_name: 'Bash', tool_input: { command: 'npm test' } });
+    hook(host, program ?? '', 'shop', { hook_event_name: event, session_id: 's-1', tool_name: 'Bash', tool_input: { command: 'npm test' } }, language);
     await expect.poll(waiting).toBe(index + 1);
   }
   await host.api('POST', 'channels', { type: 'ntfy', name: 'ntfy', url: 'http://127.0.0.1:9/birds', onMyNetwork: true });
@@ -106,7 +106,7 @@ export function looksAsItDid(language: 'en' | 'zh'): void {
     }
     // With something in them.
     const w = SAYS[language];
-    await filled(host);
+    await filled(host, language);
     for (const at of FILLED) {
       await go(page, open, at);
       wrong.push(...(await look(page, desk, `${at.replaceAll('/', '-')}.${language}`, still(page))));

@@ -20,25 +20,25 @@ export async function endPrograms(): Promise<void> {
   await Promise.all(gone);
 }
 
-function start(host: Host, words: string[], cwd: string): ChildProcess {
+function start(host: Host, words: string[], cwd: string, language = 'en'): ChildProcess {
   mkdirSync(cwd, { recursive: true });
-  const child = spawn(chatosBinary(), [...words, '--state-dir', host.ready.stateDir, '--lang', 'en'], { cwd, stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: host.home, LANG: 'C.UTF-8' } });
+  const child = spawn(chatosBinary(), [...words, '--state-dir', host.ready.stateDir, '--lang', language], { cwd, stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: host.home, LANG: 'C.UTF-8' } });
   children.push(child);
   return child;
 }
 
 /** A program's hook asks about a call, as that program writes it; what it is told comes on standard output. */
-export function hook(host: Host, program: string, project: string, input: Record<string, unknown>): ChildProcess {
+export function hook(host: Host, program: string, project: string, input: Record<string, unknown>, language = 'en'): ChildProcess {
   const cwd = join(host.home, project);
-  const child = start(host, ['hook', program], cwd);
+  const child = start(host, ['hook', program], cwd, language);
   const where = program === 'opencode' ? { directory: cwd } : { cwd };
   child.stdin?.end(JSON.stringify({ ...input, ...where }));
   return child;
 }
 
 /** An MCP client calls a tool through the gateway. */
-export async function client(host: Host, name: string, project: string): Promise<void> {
-  const child = start(host, ['gateway', '--tools', 'all'], join(host.home, project));
+export async function client(host: Host, name: string, project: string, language = 'en'): Promise<void> {
+  const child = start(host, ['gateway', '--tools', 'all'], join(host.home, project), language);
   const say = (message: Record<string, unknown>) => child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   let text = '';
   child.stdout?.on('data', (bytes: Buffer) => (text += String(bytes)));

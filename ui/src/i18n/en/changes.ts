@@ -81,6 +81,7 @@ export const changes = {
   dialog: {
     undoTitle: 'Undo?',
     redoTitle: 'Redo?',
+    sure: (what: string) => `${what}?`,
     look: 'Checking what would change…',
     intro: (n: number): string => (n === 1 ? 'This will change one file:' : 'These changes are applied together:'),
     root: (root: string) => `In ${root}`,

@@ -106,7 +106,8 @@ export const prompts = {
     foreign: 'From another program',
     noSource: 'unnamed',
     run: (id: string) => `Run ${id}`,
-    asked: 'asked',
+    /** Around the time. */
+    asked: ['asked ', ''],
     expiresIn: (duration: string) => `expires in ${duration}`,
     expired: 'expired',
     step: (step: number, of: number | null) => (of === null ? `step ${step}` : `step ${step} of ${of}`),

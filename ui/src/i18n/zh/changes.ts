@@ -83,6 +83,7 @@ export const changes: typeof en = {
   dialog: {
     undoTitle: '撤销？',
     redoTitle: '重做？',
+    sure: (what) => `${what}？`,
     look: '正在检查会有哪些变化…',
     intro: (n) => (n === 1 ? '将更改一个文件：' : '以下更改会一起完成：'),
     root: (root) => `位于 ${root}`,
