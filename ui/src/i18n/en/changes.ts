@@ -48,6 +48,8 @@ export const changes = {
     id: 'Change ID',
     undoneBy: 'Undone by',
     undoes: 'Undoes',
+    /** The link to the other change. */
+    thatChange: 'View that change',
     person: { undo: 'You (undo)', redo: 'You (redo)' },
     steps: 'View steps',
     openChat: 'Open chat',
