@@ -37,7 +37,8 @@ export class Film {
   async show(words: string, around?: Locator): Promise<void> {
     await around?.waitFor();
     if (!this.desk) return;
-    await this.page.mouse.move(FRAME.width - 1, 0);
+    // Not where messages come: one that is pointed at stays.
+    await this.page.mouse.move(1, FRAME.height - 1);
     await this.page.waitForFunction(() => document.querySelector('main .skeleton, .toast') === null);
     await settled(this.page);
     const box = await around?.boundingBox();

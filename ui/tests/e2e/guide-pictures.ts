@@ -33,7 +33,8 @@ export function homely(): { home?: string } {
 
 /** Nothing moves, no message of the page is in the way, and the pointer points nowhere. */
 async function calm(page: Page): Promise<void> {
-  await page.mouse.move(SIZE.width - 1, 0);
+  // Not where messages come: one that is pointed at stays.
+  await page.mouse.move(1, SIZE.height - 1);
   await page.waitForFunction(() => document.querySelector('main .skeleton, .toast') === null);
   await page.evaluate(() => document.fonts.ready.then(() => new Promise(requestAnimationFrame)));
   await settled(page);
