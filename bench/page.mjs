@@ -1,7 +1,8 @@
-// The page in a real Chromium: a chat of 10,000 messages opened and scrolled, an answer that streams fast, an Inbox of
-// 3,000 questions visited fifty times (issue 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
+// The page in a real Chromium: its first view and the first visit of each page, a chat of 10,000 messages opened and
+// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, minutes over all pages (issue
+// 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
 //
-//   node bench/page.mjs [path of the chatos binary] [scroll|stream|inbox …]
+//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|walk …]
 //
 // Needs `npm ci` and `npm run build` in ui/, a Chromium (CHROMIUM names another than /usr/bin/chromium), and for the
 // long chat the program `sqlite3`, which puts its messages into the state before the host is there.
@@ -17,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
-const PARTS = ['scroll', 'stream', 'inbox'];
+const PARTS = ['first', 'scroll', 'stream', 'inbox', 'walk'];
 const chosen = process.argv.slice(2).filter((word) => PARTS.includes(word));
 const wants = (part) => chosen.length === 0 || chosen.includes(part);
 const binary = absolute(process.argv.slice(2).find((word) => !PARTS.includes(word)) ?? join(root, 'target/release/chatos'));
@@ -27,6 +28,9 @@ const VISITS = 50;
 /** Characters per second of the answer that streams, and for how long. */
 const RATE = 800;
 const STREAM_MS = 15_000;
+/** How long one goes over all pages; issue 21 says ten minutes. */
+const WALK_MS = Number(process.env.CHATOS_WALK_SECONDS ?? 600) * 1000;
+const ADDRESSES = ['chat', 'queue', 'apps', 'agents', 'agents/models', 'agents/land-configs', 'agents/programs', 'tasks', 'runs', 'changes', 'settings/servers', 'settings/tools', 'settings/tool-log', 'settings', 'settings/notifications', 'settings/doctor', 'settings/help'];
 
 const rows = [];
 function report(what, value, unit, goal, beside = '') {
@@ -231,6 +235,85 @@ async function inbox({ page, cdp, url }) {
   report(`an Inbox of ${QUESTIONS} questions: DOM nodes left behind by each of ${VISITS} visits`, Math.max(0, (last.nodes - first.nodes) / VISITS), 'nodes', 1, `${first.nodes} → ${last.nodes} nodes, ${first.jsEventListeners} → ${last.jsEventListeners} listeners`);
 }
 
+/** The first view with nothing cached, and every page the first time it is gone to. */
+async function first({ page, cdp, url }) {
+  await cdp.send('Network.enable');
+  const [painted, sizes] = [[], []];
+  for (let n = 0; n < 9; n += 1) {
+    await cdp.send('Network.clearBrowserCache');
+    let bytes = 0;
+    const count = ({ encodedDataLength }) => (bytes += encodedDataLength);
+    cdp.on('Network.loadingFinished', count);
+    await page.goto('about:blank');
+    await page.goto(`${url}#/chat`);
+    await page.locator('[data-composer]').waitFor();
+    painted.push(await page.evaluate(() => new Promise((resolve) => {
+      new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({ type: 'largest-contentful-paint', buffered: true });
+    })));
+    await pause(500);
+    cdp.off('Network.loadingFinished', count);
+    sizes.push(bytes / 1000);
+  }
+  report('first view, nothing cached: largest contentful paint, p50', at(painted, 0.5), 'ms', 800, `slowest of ${painted.length}: ${Math.max(...painted).toFixed(0)} ms`);
+  report('… bytes on the wire with the answers of the API', at(sizes, 0.5), 'kB', 250);
+  const visits = [];
+  for (const address of ADDRESSES.slice(1)) {
+    await cdp.send('Network.clearBrowserCache');
+    await page.goto('about:blank');
+    await page.goto(`${url}#/chat`);
+    await page.locator('[data-composer]').waitFor();
+    await pause(1_000);
+    const ms = await page.evaluate(async (hash) => {
+      const before = document.querySelector('main h1')?.textContent;
+      const began = performance.now();
+      location.hash = `#/${hash}`;
+      await new Promise((resolve) => {
+        const look = () => {
+          const title = document.querySelector('main h1');
+          if (title && title.textContent !== before && !document.querySelector('main .skeleton')) return void requestAnimationFrame(() => resolve());
+          requestAnimationFrame(look);
+        };
+        look();
+      });
+      return performance.now() - began;
+    }, address);
+    visits.push({ address, ms });
+  }
+  const slowest = visits.toSorted((a, b) => b.ms - a.ms);
+  report('first visit of a page, chosen → drawn with its data, the slowest', slowest[0].ms, 'ms', 100, slowest.slice(0, 4).map(({ address, ms }) => `${address} ${ms.toFixed(0)}`).join(', '));
+}
+
+/** Minutes over all pages: elements and memory stay. */
+async function walk({ page, cdp, url }) {
+  await page.goto(`${url}#/chat`);
+  const round = async () => {
+    for (const address of ADDRESSES) {
+      await page.evaluate((hash) => (location.hash = `#/${hash}`), address);
+      await page.locator('main h1').first().waitFor({ state: 'attached' });
+      await page.waitForFunction(() => document.querySelector('main .skeleton') === null);
+    }
+  };
+  const count = async () => {
+    for (let n = 0; n < 3; n += 1) {
+      await cdp.send('HeapProfiler.collectGarbage');
+      await pause(150);
+    }
+    const { usedSize } = await cdp.send('Runtime.getHeapUsage');
+    return { ...(await cdp.send('Memory.getDOMCounters')), heap: usedSize / 1e6 };
+  };
+  for (let n = 0; n < 3; n += 1) await round();
+  const before = await count();
+  const began = performance.now();
+  let rounds = 0;
+  while (performance.now() - began < WALK_MS) {
+    await round();
+    rounds += 1;
+  }
+  const after = await count();
+  report(`${(WALK_MS / 60_000).toFixed(1)} minutes over all pages: DOM nodes each of ${rounds} rounds leaves behind`, Math.max(0, (after.nodes - before.nodes) / rounds), 'nodes', 1, `${before.nodes} → ${after.nodes} nodes, ${before.jsEventListeners} → ${after.jsEventListeners} listeners`);
+  report('… growth of the heap', Math.max(0, after.heap - before.heap), 'MB', 3, `${before.heap.toFixed(1)} → ${after.heap.toFixed(1)} MB`);
+}
+
 let host = await start();
 let browser;
 try {
@@ -245,9 +328,11 @@ try {
   await page.goto(host.ready.signInUrl);
   await page.getByRole('navigation').first().waitFor();
   const open = { page, cdp, api: host.api, url: host.ready.url };
+  if (wants('first')) await first(open);
   if (wants('scroll')) await scroll(open);
   if (wants('stream')) await stream(open);
   if (wants('inbox')) await inbox(open);
+  if (wants('walk')) await walk(open);
 } finally {
   await browser?.close();
   await host.stop();

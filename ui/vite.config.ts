@@ -46,6 +46,8 @@ export default defineConfig({
     },
   },
   server: {
+    // The guide on the page is that of docs/.
+    fs: { allow: ['..'] },
     proxy: {
       '/api': { target: host, changeOrigin: true, ws: true, headers: { origin: host } },
       '/healthz': { target: host, changeOrigin: true },

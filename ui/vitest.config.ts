@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   plugins: [svelte()],
+  // The guide on the page is that of docs/.
+  server: { fs: { allow: ['..'] } },
   resolve: { conditions: ['browser'] },
   test: {
     include: ['src/**/*.test.ts', 'tests/unit/**/*.test.ts'],

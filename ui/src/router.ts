@@ -14,6 +14,26 @@ export interface Route {
   query: Record<string, string>;
 }
 
+/** What the rail leads to: pages, and parts of pages that people look for by their name. */
+export type PlaceName = PageName | 'models' | 'servers';
+/** In groups: where one works, what one builds with, what has been. */
+export const PLACES: readonly (readonly PlaceName[])[] = [['chat', 'queue', 'tasks'], ['apps', 'agents', 'models', 'servers'], ['runs', 'changes'], ['settings']];
+/** The addresses of those parts, the first of each its own. */
+const PARTS = { models: ['agents', 'models', 'usage'], servers: ['settings', 'servers', 'tools', 'tool-log'] } as const;
+
+/** The place an address belongs to. */
+export function placeOf({ page, rest }: Route): PlaceName | null {
+  const within = (name: keyof typeof PARTS) => page === PARTS[name][0] && PARTS[name].slice(1).some((part) => part === rest[0]);
+  return within('models') ? 'models' : within('servers') ? 'servers' : page;
+}
+
+/** Where a place is. */
+export function addressOf(place: PlaceName): [PageName, string[]] {
+  if (place !== 'models' && place !== 'servers') return [place, []];
+  const [page, part] = PARTS[place];
+  return [page, [part]];
+}
+
 const HOME: Route = { page: 'chat', rest: [], query: {} };
 
 /** Reads a hash such as `#/settings/doctor?q=node`. An empty one leads home. */

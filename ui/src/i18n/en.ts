@@ -52,6 +52,8 @@ export const en = {
     queue: 'Inbox',
     apps: 'Apps',
     agents: 'Agents',
+    models: 'Models',
+    servers: 'Servers',
     tasks: 'Tasks',
     runs: 'Runs',
     changes: 'Changes',
@@ -120,7 +122,7 @@ export const en = {
   tour,
   settings: {
     title: 'Settings',
-    tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', commands: 'Commands', tools: 'Tools', 'tool-log': 'Tool log', notifications: 'Notifications', browsers: 'Browsers', access: 'Sandbox', host: 'Host', doctor: 'Doctor', appearance: 'Appearance' },
+    tabs: { settings: 'All settings', servers: 'Servers', secrets: 'Secrets', commands: 'Commands', tools: 'Tools', 'tool-log': 'Tool log', notifications: 'Notifications', browsers: 'Browsers', access: 'Sandbox', host: 'Host', doctor: 'Doctor', appearance: 'Appearance', help: 'Help' },
     search: 'Search settings',
     searchPlaceholder: 'Name, key or description',
     count: (shown: number, all: number) => (shown === all ? `${all} settings` : `${shown} of ${all} settings`),

@@ -52,6 +52,8 @@ export const zh: typeof en = {
     queue: '待办',
     apps: '应用',
     agents: '智能体',
+    models: '模型',
+    servers: '服务器',
     tasks: '任务',
     runs: '运行',
     changes: '更改',
@@ -120,7 +122,7 @@ export const zh: typeof en = {
   tour,
   settings: {
     title: '设置',
-    tabs: { settings: '全部设置', servers: '服务器', secrets: '密钥', commands: '命令', tools: '工具', 'tool-log': '工具日志', notifications: '通知', browsers: '浏览器', access: '沙箱', host: '主机', doctor: '体检', appearance: '外观' },
+    tabs: { settings: '全部设置', servers: '服务器', secrets: '密钥', commands: '命令', tools: '工具', 'tool-log': '工具日志', notifications: '通知', browsers: '浏览器', access: '沙箱', host: '主机', doctor: '体检', appearance: '外观', help: '帮助' },
     search: '搜索设置',
     searchPlaceholder: '名称、键或说明',
     count: (shown, all) => (shown === all ? `${all} 项设置` : `${all} 项设置中的 ${shown} 项`),

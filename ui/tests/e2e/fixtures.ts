@@ -36,6 +36,15 @@ const OMITTED = ['--disable-popup-blocking'];
     (inbox §8.2, L5), and of the one request that is tried to see whether it is refused (L1). */
 const USUAL = /Unrecognized feature: '(bluetooth|attribution-reporting)'|ERR_NETWORK_ACCESS_REVOKED.*\/plugin-frame\/probe\/__chatos\/seen/;
 
+/** Refused before anything is sent: by a policy, or because the page went away. */
+const REFUSED = /^csp$|ERR_BLOCKED_BY|ERR_ABORTED|ERR_NETWORK_ACCESS_REVOKED|ERR_ACCESS_DENIED|ERR_UNKNOWN_URL_SCHEME/;
+
+/** An address of this computer, or one that is no address of a computer. */
+function atHome(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return !/^(https?|wss?):$/.test(protocol) || /^(127\.|\[::1\]$|localhost$)|\.localhost$/.test(hostname);
+}
+
 const TRACED = process.env.CHATOS_TRACE === '1';
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -43,6 +52,8 @@ export interface OpenOptions extends BrowserContextOptions {
   theme?: 'light' | 'dark';
   /** Console messages that the test provokes on purpose. */
   expectConsole?: RegExp;
+  /** Addresses elsewhere that the test lets its page try on purpose. */
+  expectOutside?: RegExp;
   /** Where to go after signing in; false to stay signed out. */
   at?: string | false;
   /** Another host than the file's own. */
@@ -117,7 +128,7 @@ export const test = base.extend<Fixtures>({
       if (task.result?.state !== 'fail' && problems.length > 0) throw new Error(`the browser console was not quiet:\n${problems.join('\n')}`);
     });
     await use(async (options = {}) => {
-      const { language = 'en', theme = 'light', expectConsole, at = '#/', host: other, lasting = false, flags, featuresOff, ...rest } = options;
+      const { language = 'en', theme = 'light', expectConsole, expectOutside, at = '#/', host: other, lasting = false, flags, featuresOff, ...rest } = options;
       const settings: BrowserContextOptions = {
         viewport: { width: 1440, height: 900 },
         locale: language === 'zh' ? 'zh-CN' : 'en-US',
@@ -138,6 +149,15 @@ export const test = base.extend<Fixtures>({
         if (message.type() === 'error' || message.type() === 'warning') note(`${message.text()} (${message.location().url})`);
       });
       page.on('pageerror', (error) => note(error.message));
+      // Nothing leaves this computer, whatever a test does. What the browser itself refuses did not leave.
+      const left = (url: string) => {
+        if (!atHome(url) && !expectOutside?.test(url)) problems.push(`a request left this computer: ${url}`);
+      };
+      context.on('response', (response) => left(response.url()));
+      context.on('requestfailed', (request) => {
+        if (!REFUSED.test(request.failure()?.errorText ?? '')) left(request.url());
+      });
+      page.on('websocket', (socket) => left(socket.url()));
       if (at === false) return page;
       await signIn(page, other ?? host);
       await page.evaluate((hash) => (location.hash = hash), at);

@@ -72,10 +72,11 @@ test('a phone has four tabs and the smile in the middle; the other pages are und
   const host = await ownHost();
   const page = await open({ host, at: '#/chat', viewport: { width: 400, height: 844 } });
   const bar = page.getByRole('navigation', { name: 'Main' });
-  expect(await bar.locator('li').evaluateAll((items) => items.filter((item) => item.checkVisibility()).map((item) => item.textContent?.trim()))).toEqual(['Chat', 'Apps', 'Tasks', 'More']);
+  expect(await bar.locator('li').evaluateAll((items) => items.filter((item) => item.checkVisibility()).map((item) => item.textContent?.trim()))).toEqual(['Chat', 'Tasks', 'Apps', 'More']);
   const smile = await page.locator('.hub').boundingBox();
   expect(Math.round((smile?.x ?? 0) + (smile?.width ?? 0) / 2)).toBe(200);
   await bar.getByRole('button', { name: 'More' }).click();
+  expect(await page.getByRole('menuitem').allInnerTexts()).toEqual(['Inbox', 'Agents', 'Models', 'Servers', 'Runs', 'Changes', 'Settings']);
   await page.getByRole('menuitem', { name: 'Settings' }).click();
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
 

@@ -123,8 +123,11 @@ export async function letters(page: Page): Promise<string> {
 }
 
 /** The letters the kept pictures were drawn with. */
-export function keptLetters(now: string): string {
-  const path = join(KEPT, 'letters.txt');
+export const keptLetters = (now: string): string => keptNote('letters', now);
+
+/** What a picture depends on, as it was when the picture was taken. */
+export function keptNote(name: string, now: string): string {
+  const path = join(KEPT, `${name}.txt`);
   if (RECORD || !existsSync(path)) {
     mkdirSync(KEPT, { recursive: true });
     writeFileSync(path, `${now}\n`);

@@ -1,65 +1,15 @@
 // Programs of other makers at one desk: five of them ask at once and are told apart in the inbox, two with one name
 // too, and the page of programs says who they are and what they asked (other-agents §2).
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { violations } from './axe';
 import { type OpenOptions, test } from './fixtures';
 import type { Host } from './host';
-import { chatosBinary } from './programs';
+import { client, endPrograms, hook } from './other-programs';
 
 const SHOTS = process.env['CHATOS_SHOTS'];
-
-const children: ChildProcess[] = [];
-
-/** Before the host: they use its state. */
-async function end(): Promise<void> {
-  const gone = children.splice(0).map(async (child) => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGKILL');
-    await exit;
-  });
-  await Promise.all(gone);
-}
-
-function start(host: Host, words: string[], cwd: string): ChildProcess {
-  mkdirSync(cwd, { recursive: true });
-  const child = spawn(chatosBinary(), [...words, '--state-dir', host.ready.stateDir, '--lang', 'en'], { cwd, stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env['PATH'], HOME: host.home, LANG: 'C.UTF-8' } });
-  children.push(child);
-  return child;
-}
-
-/** A program's hook asks about a call, as that program writes it. */
-function hook(host: Host, program: string, project: string, input: Record<string, unknown>): void {
-  const cwd = join(host.home, project);
-  const child = start(host, ['hook', program], cwd);
-  const where = program === 'opencode' ? { directory: cwd } : { cwd };
-  child.stdin?.end(JSON.stringify({ ...input, ...where }));
-}
-
-/** An MCP client calls a tool through the gateway. */
-async function client(host: Host, name: string, project: string): Promise<void> {
-  const child = start(host, ['gateway', '--tools', 'all'], join(host.home, project));
-  const say = (message: Record<string, unknown>) => child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  let text = '';
-  child.stdout?.on('data', (bytes: Buffer) => (text += String(bytes)));
-  const reply = async (id: number): Promise<{ tools?: { name: string }[] }> => {
-    await expect.poll(() => text.split('\n').some((line) => line.includes(`"id":${id}`))).toBe(true);
-    const line = text.split('\n').find((each) => each.includes(`"id":${id}`)) ?? '{}';
-    return (JSON.parse(line) as { result: { tools?: { name: string }[] } }).result;
-  };
-  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1.9.0' } } });
-  await reply(1);
-  say({ method: 'notifications/initialized' });
-  say({ id: 2, method: 'tools/list', params: {} });
-  const { tools = [] } = await reply(2);
-  const write = tools.find((tool) => tool.name.endsWith('write_file'))?.name;
-  say({ id: 3, method: 'tools/call', params: { name: write, arguments: { path: 'notes.md', contents: '# Notes\n\nFirst line.\n' } } });
-}
 
 interface Waiting {
   requestId: string;
@@ -71,7 +21,7 @@ test('five programs ask at once and are told apart, two of one name too', async 
   try {
     await told(host, open);
   } finally {
-    await end();
+    await endPrograms();
   }
 });
 

@@ -8,10 +8,10 @@ import { test } from './fixtures';
 import { Host } from './host';
 import { RESULTS } from './programs';
 
-const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'changes', 'settings', 'settings/tools', 'settings/tool-log', 'settings/host', 'settings/doctor', 'settings/appearance'];
+const PAGES = ['chat', 'queue', 'apps', 'agents', 'tasks', 'runs', 'changes', 'settings', 'agents/models', 'settings/servers', 'settings/tools', 'settings/tool-log', 'settings/host', 'settings/doctor', 'settings/appearance', 'settings/help'];
 const TITLES = {
-  en: ['Chat', 'Inbox', 'Apps', 'Agents', 'Tasks', 'Runs', 'Changes', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings', 'Settings'],
-  zh: ['对话', '待办', '应用', '智能体', '任务', '运行', '更改', '设置', '设置', '设置', '设置', '设置', '设置'],
+  en: ['Chat', 'Inbox', 'Apps', 'Agents', 'Tasks', 'Runs', 'Changes', 'Settings', 'Models', 'Servers', 'Servers', 'Servers', 'Settings', 'Settings', 'Settings', 'Settings'],
+  zh: ['对话', '待办', '应用', '智能体', '任务', '运行', '更改', '设置', '模型', '服务器', '服务器', '服务器', '设置', '设置', '设置', '设置'],
 };
 
 /** Waits until the page of the route is drawn and nothing on it is still loading. */
@@ -182,9 +182,9 @@ test('the keyboard reaches everything that matters', async ({ open }) => {
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content');
   expect(page.url()).toContain('#/settings/host');
 
-  // Tabs by arrow keys, as the pattern asks.
+  // Tabs by arrow keys, as the pattern asks; beside their panel they go up and down.
   await page.getByRole('tab', { name: 'Host' }).focus();
-  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowDown');
   await page.getByRole('tab', { name: 'Doctor', selected: true }).waitFor();
   await page.waitForFunction(() => location.hash === '#/settings/doctor');
 

@@ -27,9 +27,9 @@ test('before anything is typed it offers chats, pages and actions, not every set
   expect(find(ALL, '  ').map(({ group }) => group)).toEqual(['chats', 'pages', 'actions']);
 });
 
-test('a group shows its first eight', () => {
+test('a group shows its first ten', () => {
   const many = Array.from({ length: 30 }, (_, n) => command('chats', `Chat ${n}`));
-  expect(find(many, 'chat')[0]?.items.map((item) => item.label)).toEqual(many.slice(0, 8).map((item) => item.label));
+  expect(find(many, 'chat')[0]?.items.map((item) => item.label)).toEqual(many.slice(0, 10).map((item) => item.label));
 });
 
 test('every page has a letter, and letters are text where one writes', () => {

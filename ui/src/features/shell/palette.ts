@@ -15,7 +15,7 @@ export interface Command {
 }
 
 /** Of each group; the palette is for what one knows by name. */
-const MOST = 8;
+const MOST = 10;
 const ORDER: readonly Group[] = ['actions', 'pages', 'chats', 'agents', 'apps', 'settings'];
 /** Before anything is typed: where one goes most. */
 const AT_FIRST: readonly Group[] = ['chats', 'pages', 'actions'];

@@ -48,6 +48,8 @@ export const changes = {
     id: 'Change ID',
     undoneBy: 'Undone by',
     undoes: 'Undoes',
+    /** The link to the other change. */
+    thatChange: 'View that change',
     person: { undo: 'You (undo)', redo: 'You (redo)' },
     steps: 'View steps',
     openChat: 'Open chat',
@@ -81,6 +83,7 @@ export const changes = {
   dialog: {
     undoTitle: 'Undo?',
     redoTitle: 'Redo?',
+    sure: (what: string) => `${what}?`,
     look: 'Checking what would change…',
     intro: (n: number): string => (n === 1 ? 'This will change one file:' : 'These changes are applied together:'),
     root: (root: string) => `In ${root}`,

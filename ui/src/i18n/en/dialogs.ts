@@ -74,6 +74,7 @@ export const dialogs = {
   },
   keys: {
     title: 'Keyboard shortcuts',
+    guide: 'User guide',
     anywhere: 'Anywhere',
     goTo: 'Go to a page',
     inChat: 'In a chat',

@@ -106,7 +106,7 @@ export const prompts = {
     foreign: 'From another program',
     noSource: 'unnamed',
     run: (id: string) => `Run ${id}`,
-    asked: ['asked ', ''],
+    asked: 'asked {time}',
     expiresIn: (duration: string) => `expires in ${duration}`,
     expired: 'expired',
     step: (step: number, of: number | null) => (of === null ? `step ${step}` : `step ${step} of ${of}`),

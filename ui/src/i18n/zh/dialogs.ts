@@ -74,6 +74,7 @@ export const dialogs: typeof en = {
   },
   keys: {
     title: '键盘快捷键',
+    guide: '用户指南',
     anywhere: '任何地方',
     goTo: '前往页面',
     inChat: '对话中',

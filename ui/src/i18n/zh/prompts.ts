@@ -106,7 +106,7 @@ export const prompts: typeof source = {
     foreign: '来自其他程序',
     noSource: '未署名',
     run: (id) => `运行 ${id}`,
-    asked: ['', '提问'],
+    asked: '{time}提问',
     expiresIn: (duration) => `${duration}后过期`,
     expired: '已过期',
     step: (step, of) => (of === null ? `第 ${step} 步` : `第 ${step} 步，共 ${of} 步`),
