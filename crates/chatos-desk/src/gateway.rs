@@ -43,7 +43,7 @@ pub static GATEWAY: ServerInfo = ServerInfo {
 /// How long servers may take to start before a list is given without them.
 const LIST_WAIT: Duration = Duration::from_millis(1_500);
 /// Between two reports of a call that waits.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Changes that come together are told once.
 const COALESCE: Duration = Duration::from_millis(300);
 
