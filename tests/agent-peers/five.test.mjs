@@ -98,9 +98,10 @@ test('five programs are told apart, and no answer reaches another one', { timeou
 test('on the page each says who asks and where', { timeout: 180_000, skip: CHROMIUM === undefined ? 'no Chromium' : false }, async (t) => {
   const { place, calls } = await asking(t);
   const chromium = await browser(t);
-  const looks = SHOTS ? [['wide', 1280, 'en-US', 'light'], ['dark', 1280, 'en-US', 'dark'], ['narrow', 400, 'en-US', 'light'], ['zh', 1280, 'zh-CN', 'light'], ['narrow-zh', 400, 'zh-CN', 'dark']] : [['wide', 1280, 'en-US', 'light']];
+  const looks = ['en-US', 'zh-CN'].flatMap((locale) => ['light', 'dark'].flatMap((scheme) => [1440, 400].map((width) => [`${locale.slice(0, 2)}-${scheme}-${width}`, width, locale, scheme])));
+  if (!SHOTS) looks.splice(1);
   for (const [word, width, locale, colorScheme] of looks) {
-    const context = await chromium.newContext({ locale, colorScheme, viewport: { width, height: 800 } });
+    const context = await chromium.newContext({ locale, colorScheme, viewport: { width, height: 900 } });
     const page = await context.newPage();
     await page.goto(JSON.parse((await chatos(place, ['open', '--no-open', '--json'])).stdout).signInUrl);
     await page.getByRole('navigation').first().waitFor();

@@ -216,8 +216,8 @@ mod tests {
             is_error: true,
             partial: false,
         };
-        let mut chat = Transcript::default();
-        chat.entries = vec![said("now", Speaker::User, "first")];
+        let first = vec![said("now", Speaker::User, "first")];
+        let mut chat = Transcript { entries: first, ..Transcript::default() };
         assert_eq!(before(&chat, "now", Lang::En), None, "nothing was said before");
         chat.entries = vec![
             said("one", Speaker::User, "my word is paprika"),
@@ -235,6 +235,9 @@ mod tests {
         );
         chat.entries[0].text = "很".repeat(30_000);
         let text = before(&chat, "now", Lang::Zh).unwrap();
-        assert!(text.chars().count() < 25_000 && text.ends_with("你: noted") && text.contains("…很"), "{text}");
+        assert!(
+            text.chars().count() < 25_000 && text.ends_with("你: noted") && text.contains("…很"),
+            "{text}"
+        );
     }
 }
