@@ -166,7 +166,7 @@ test(`in ${ROUNDS} rounds of five programs no answer crosses over to another`, {
         const call = { name: tool, arguments: { path: `round-${round}.txt`, contents: `${name}\n` } };
         const result = await client.callTool(call, undefined, { timeout: 120_000 });
         const there = existsSync(join(cwd, `round-${round}.txt`));
-        assert.equal(!result.isError, there, JSON.stringify(result));
+        assert.equal(result.structuredContent.status === 'ok', there, JSON.stringify(result));
         return there && readFileSync(join(cwd, `round-${round}.txt`), 'utf8') === `${name}\n`;
       },
     });
