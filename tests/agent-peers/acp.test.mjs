@@ -1,15 +1,17 @@
 // `chatos acp` with the official client library: an editor drives an agent, a person answers in the inbox, and either
-// side may be killed in between.
+// side may be killed in between. Every frame it is sent is held against the official schema.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
 
 import * as acp from '@agentclientprotocol/sdk';
 import { CHATOS, chatos, eventually, home, serve } from '../mcp-peers/support.mjs';
+import { Frames } from './frames.mjs';
 import { agent as make, answer, open, question } from './inbox.mjs';
 import { model } from './model.mjs';
 
@@ -34,9 +36,21 @@ function edit(t, place, agent, more = []) {
   const child = spawn(CHATOS, args, { cwd: place.project, env, stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   child.stdin.on('error', () => {});
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  input.pipe(child.stdin);
+  child.stdout.pipe(output);
+  // Looked at beside the library; what a killed process did not finish is no frame.
+  const frames = new Frames();
+  const each = (stream, look) => createInterface({ input: stream }).on('line', (line) => line.endsWith('}') && look(JSON.parse(line)));
+  each(input, ({ id, method }) => method && frames.asked(id, method));
+  each(child.stdout, (message) => frames.look(message));
+  t.after(() => {
+    assert.deepEqual(frames.faults, []);
+    assert.ok(frames.seen > 0, 'nothing was looked at');
+  });
   const updates = [];
   const app = acp.client({ name: 'test editor' }).onNotification('session/update', ({ params }) => updates.push(params.update));
-  const stream = acp.ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+  const stream = acp.ndJsonStream(Writable.toWeb(input), Readable.toWeb(output));
   const connection = app.connect(stream);
   const ask = (method, params) => connection.agent.request(method, params);
   const hello = () => ask('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'test editor', version: '1' } });

@@ -40,8 +40,6 @@ const quiet = (place) => ({
 export const AGENTS = {
   gemini: {
     title: 'Gemini CLI',
-    // It loads a session once; loaded a second time, the session is empty.
-    forgets: true,
     program: base('node_modules/@google/gemini-cli/bundle/gemini.js'),
     // Its own settings allow the command here.
     goesOn: true,

@@ -3,9 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -21,6 +22,10 @@ const PROGRAMS = [
   { name: 'goose', project: 'notes' },
 ];
 const SHOTS = process.env.CHATOS_SHOTS;
+/** How often five programs ask at once and are answered in any order; `CHATOS_FIVE_ROUNDS=1000` where there is time. */
+const ROUNDS = Number(process.env.CHATOS_FIVE_ROUNDS ?? 10);
+const NODE = process.env.PEER_NODE ?? process.execPath;
+const SCRIPTED = fileURLToPath(new URL('scripted-agent.mjs', import.meta.url));
 
 async function asking(t) {
   const place = home(t);
@@ -93,9 +98,10 @@ test('five programs are told apart, and no answer reaches another one', { timeou
 test('on the page each says who asks and where', { timeout: 180_000, skip: CHROMIUM === undefined ? 'no Chromium' : false }, async (t) => {
   const { place, calls } = await asking(t);
   const chromium = await browser(t);
-  const looks = SHOTS ? [['wide', 1280, 'en-US', 'light'], ['dark', 1280, 'en-US', 'dark'], ['narrow', 400, 'en-US', 'light'], ['zh', 1280, 'zh-CN', 'light'], ['narrow-zh', 400, 'zh-CN', 'dark']] : [['wide', 1280, 'en-US', 'light']];
+  const looks = ['en-US', 'zh-CN'].flatMap((locale) => ['light', 'dark'].flatMap((scheme) => [1440, 400].map((width) => [`${locale.slice(0, 2)}-${scheme}-${width}`, width, locale, scheme])));
+  if (!SHOTS) looks.splice(1);
   for (const [word, width, locale, colorScheme] of looks) {
-    const context = await chromium.newContext({ locale, colorScheme, viewport: { width, height: 800 } });
+    const context = await chromium.newContext({ locale, colorScheme, viewport: { width, height: 900 } });
     const page = await context.newPage();
     await page.goto(JSON.parse((await chatos(place, ['open', '--no-open', '--json'])).stdout).signInUrl);
     await page.getByRole('navigation').first().waitFor();
@@ -113,5 +119,87 @@ test('on the page each says who asks and where', { timeout: 180_000, skip: CHROM
     await eventually('its steps', async () => (await page.locator('[data-step]').count()) === 2);
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `runs-${word}.png`) });
     await context.close();
+  }
+});
+
+test(`in ${ROUNDS} rounds of five programs no answer crosses over to another`, { timeout: 60_000 + ROUNDS * 20_000 }, async (t) => {
+  const place = home(t);
+  const host = await serve(t, place);
+  const id = await make(host, ['code_writer']);
+  const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
+  const folder = (name) => {
+    const cwd = join(place.root, name);
+    mkdirSync(cwd);
+    return cwd;
+  };
+  /** Each asks for one thing that carries the round, and tells whether it was done. */
+  const askers = [];
+  for (const name of ['first-agent', 'second-agent']) {
+    const cwd = folder(name);
+    const order = { program: NODE, args: [SCRIPTED], name, workspaceRoot: cwd, confirmed: true, withoutGateway: true };
+    const agent = await host.api('POST', 'acp/agents', order);
+    const chat = await host.api('POST', 'sessions', { agentId: agent.id });
+    askers.push({
+      name,
+      ask: async (round) => {
+        const { runId } = await host.api('POST', `sessions/${chat.id}/send`, { text: `write round-${round}.txt ${name}` });
+        const run = await eventually(`the end of ${name}`, async () => {
+          const found = await host.api('GET', `runs/${runId}`);
+          const now = found.run ?? found;
+          return ['done', 'failed', 'aborted'].includes(now.state) ? now : undefined;
+        });
+        assert.equal(run.state, 'done', JSON.stringify(run.error));
+        return existsSync(join(cwd, `round-${round}.txt`)) && readFileSync(join(cwd, `round-${round}.txt`), 'utf8').includes(name);
+      },
+    });
+  }
+  for (const name of ['first-client', 'second-client']) {
+    const cwd = folder(name);
+    const client = new Client({ name, version: '1' });
+    const args = ['gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en'];
+    await client.connect(new StdioClientTransport({ command: CHATOS, args, cwd, env, stderr: 'ignore' }));
+    t.after(() => client.close());
+    const tool = (await client.listTools()).tools.find((each) => each.name.endsWith('write_file')).name;
+    askers.push({
+      name,
+      ask: async (round) => {
+        const call = { name: tool, arguments: { path: `round-${round}.txt`, contents: `${name}\n` } };
+        const result = await client.callTool(call, undefined, { timeout: 120_000 });
+        const there = existsSync(join(cwd, `round-${round}.txt`));
+        assert.equal(result.structuredContent.status === 'ok', there, JSON.stringify(result));
+        return there && readFileSync(join(cwd, `round-${round}.txt`), 'utf8') === `${name}\n`;
+      },
+    });
+  }
+  const cwd = folder('hooked');
+  askers.push({
+    name: 'hooked',
+    ask: (round) =>
+      new Promise((resolve, reject) => {
+        const hook = spawn(CHATOS, ['hook', 'claude', '--state-dir', place.state, '--lang', 'en'], { cwd, env });
+        let said = '';
+        hook.stdout.on('data', (chunk) => (said += chunk));
+        hook.once('error', reject);
+        hook.once('close', () => resolve(JSON.parse(said).hookSpecificOutput.decision.behavior === 'allow'));
+        hook.stdin.end(JSON.stringify({ hook_event_name: 'PermissionRequest', session_id: 's', cwd, tool_name: 'Bash', tool_input: { command: `echo hooked ${round}` } }));
+      }),
+  });
+
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const asked = askers.map(({ name, ask }) => ({ name, done: ask(round) }));
+    for (const { done } of asked) done.catch(() => {});
+    const items = await eventually(`five questions of round ${round}`, async () => {
+      const items = await open(host);
+      return items.length === askers.length ? items : undefined;
+    });
+    const whose = (item) => askers.filter(({ name }) => JSON.stringify([item.prompt, item.client?.name, item.card]).includes(name)).map(({ name }) => name);
+    const wanted = new Map();
+    for (const item of items.map((item) => [Math.random(), item]).sort(([a], [b]) => a - b).map(([, item]) => item)) {
+      const names = whose(item);
+      assert.equal(names.length, 1, `${names}: ${JSON.stringify(item)}`);
+      wanted.set(names[0], Math.random() < 0.5);
+      await answer(host, item, wanted.get(names[0]) ? { status: 'ok' } : { status: 'canceled' });
+    }
+    for (const { name, done } of asked) assert.equal(await done, wanted.get(name), `${name}, round ${round}`);
   }
 });

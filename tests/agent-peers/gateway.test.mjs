@@ -127,3 +127,14 @@ for (const { word, agent, skip } of wanted()) {
     assert.equal((await host.api('GET', 'prompts?view=all')).items.length, 1, 'asked once');
   });
 }
+
+for (const { agent, skip } of wanted().filter(({ word }) => word === 'codex')) {
+  test('codex: where it may not ask anybody, a tool that only reads is still called', { timeout: TIME, skip }, async (t) => {
+    const { place, scripted, env, host } = await desk(t, agent, READ);
+    const silent = { ...agent, argv: () => [agent.program, 'exec', '--skip-git-repo-check', '-c', 'approval_policy="never"', 'count once'] };
+    const run = begin(t, silent, place, env);
+    await run.done;
+    assert.ok(scripted.said('INSIDE the file'), run.text);
+    assert.equal((await open(host)).length, 0);
+  });
+}

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { CHATOS, chatos, eventually, home, run, serve } from '../mcp-peers/support.mjs';
 import { put } from './agents.mjs';
+import { Frames } from './frames.mjs';
 import { answer, open, question } from './inbox.mjs';
 
 const TIME = { timeout: 180_000 };
@@ -17,12 +18,25 @@ const SCRIPTED = fileURLToPath(new URL('scripted-agent.mjs', import.meta.url));
 
 /** A host with the scripted agent in a chat. */
 async function desk(t, flags = []) {
-  const place = home(t);
+  let place;
+  // Before its home is removed, which is the next of these.
+  t.after(() => assert.deepEqual(faults(place), []));
+  place = home(t);
   const host = await serve(t, place);
   const order = { program: NODE, args: [SCRIPTED, ...flags], name: 'Scripted', workspaceRoot: place.project, confirmed: true };
   const agent = await host.api('POST', 'acp/agents', order);
   const chat = await host.api('POST', 'sessions', { agentId: agent.id });
   return { place, host, agent, chat: chat.id };
+}
+
+/** What of all that the agent was sent is not as the protocol's schema says. */
+function faults(place) {
+  const frames = new Frames();
+  for (const message of told(place)) {
+    if (message.asked) frames.asked(message.id, message.asked);
+    else frames.look(message);
+  }
+  return frames.faults;
 }
 
 const send = (host, chat, text) => host.api('POST', `sessions/${chat}/send`, { text });
@@ -251,6 +265,19 @@ test('an agent that cannot load its session says so instead of guessing', TIME, 
   assert.equal(run.errorCode ?? run.error?.code, 'session_lost');
   assert.equal(lines(place, 'count'), 0);
   await eventually('the question is closed', async () => (await open(host)).length === 0);
+});
+
+test('an agent that cannot load its session is told what was said before when the person writes again', TIME, async (t) => {
+  const { place, host, chat } = await desk(t, ['--no-load']);
+  await over(host, (await send(host, chat, 'hello')).runId);
+  process.kill(host.pid, 'SIGKILL');
+  const second = await eventually('another host', () => serve(t, place).catch(() => undefined));
+  assert.equal((await over(second, (await send(second, chat, 'plan')).runId)).state, 'done');
+  const [before, message] = told(place).filter(({ method }) => method === 'session/prompt').at(-1).params.prompt;
+  assert.match(before.text, /could not be loaded[^]*Person: hello\nYou: Hello there\.$/);
+  assert.equal(message.text, 'plan');
+  const list = await messages(second, chat);
+  assert.deepEqual(list.filter(({ role }) => role === 'user').map(({ content }) => content), ['hello', 'plan'], 'the person did not say it');
 });
 
 test('an agent that had not kept its session in its first turn is told the message again, and asks once', TIME, async (t) => {

@@ -26,6 +26,7 @@ const say = (sessionId, text, kind = 'agent_message_chunk') => tell(sessionId, {
 const ask = (method, params, id = `q${process.pid}-${next++}`) =>
   new Promise((resolve) => {
     waiting.set(id, resolve);
+    appendFileSync(join(home, 'scripted.jsonl'), `${JSON.stringify({ asked: method, id })}\n`);
     send({ id, method, params });
   });
 const session = (id) => JSON.parse(readFileSync(keep(id), 'utf8'));

@@ -45,7 +45,8 @@ export function run(program, args, options = {}) {
   });
 }
 
-const environment = (place) => ({ PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8', MCP_AUTO_OPEN_ENABLED: 'false' });
+/** `path` of a home is what is found there instead of this machine's programs. */
+const environment = (place) => ({ PATH: place.path ?? process.env.PATH, HOME: place.home, LANG: 'C.UTF-8', MCP_AUTO_OPEN_ENABLED: 'false' });
 
 /** `chatos …` on this home's state. */
 export function chatos(place, args) {

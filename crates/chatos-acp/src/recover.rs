@@ -111,6 +111,47 @@ pub(crate) fn words(
     text
 }
 
+/// How much of a chat a session that begins anew is told; the newest is kept.
+const BEFORE_CHARS: usize = 24_000;
+
+/// What was said in this chat before the run, for an agent whose session is gone. `None` where nothing was.
+pub(crate) fn before(chat: &Transcript, run_id: &str, lang: Lang) -> Option<String> {
+    let (person, agent, ran, failed) = match lang {
+        Lang::En => ("Person", "You", "you ran", "failed"),
+        Lang::Zh => ("用户", "你", "你执行过", "失败"),
+    };
+    let earlier = chat.entries.iter().take_while(|entry| entry.run_id != run_id);
+    let mut parts: Vec<String> = chat.summary.iter().map(|summary| summary.text.clone()).collect();
+    for entry in earlier.filter(|entry| !chat.queued.contains(&entry.run_id)) {
+        let text = entry.text.trim();
+        match entry.speaker {
+            Speaker::User if !text.is_empty() => parts.push(format!("{person}: {text}")),
+            Speaker::Assistant if !text.is_empty() => parts.push(format!("{agent}: {text}")),
+            Speaker::Tool => {
+                let end = if entry.is_error { format!(" ({failed})") } else { String::new() };
+                parts.push(format!("[{ran}: {}{end}]", entry.tool_name));
+            }
+            _ => {}
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let whole = parts.join("\n");
+    let skipped = whole.chars().count().saturating_sub(BEFORE_CHARS);
+    let kept: String = whole.chars().skip(skipped).collect();
+    let cut = if skipped > 0 { "…" } else { "" };
+    let intro = match lang {
+        Lang::En => {
+            "Your earlier session of this chat could not be loaded. This is what was said in it; results of calls are not repeated, so look again where you need them. The new message follows after it."
+        }
+        Lang::Zh => {
+            "你在此聊天中先前的会话无法载入。以下是其中说过的话；调用的结果不再重复，需要时请重新查看。新消息在其后。"
+        }
+    };
+    Some(format!("{intro}\n\n{cut}{kept}"))
+}
+
 #[cfg(test)]
 mod tests {
     use chatos_agent::StepFacts;
@@ -152,6 +193,51 @@ mod tests {
             text.contains("not run:\n- ls")
                 && text.contains("repeat one:\n- rm")
                 && !text.contains("confirmed")
+        );
+    }
+
+    #[test]
+    fn a_session_that_begins_anew_is_told_what_was_said_before_and_no_more() {
+        let said = |run: &str, speaker: Speaker, text: &str| chatos_agent::Entry {
+            id: String::new(),
+            seq: 0,
+            run_id: run.to_owned(),
+            speaker,
+            text: text.to_owned(),
+            block: String::new(),
+            images: Vec::new(),
+            documents: Vec::new(),
+            reasoning: Vec::new(),
+            origin: chatos_agent::Origin::default(),
+            measured: None,
+            calls: Vec::new(),
+            call_id: String::new(),
+            tool_name: if speaker == Speaker::Tool { "execute".to_owned() } else { String::new() },
+            is_error: true,
+            partial: false,
+        };
+        let first = vec![said("now", Speaker::User, "first")];
+        let mut chat = Transcript { entries: first, ..Transcript::default() };
+        assert_eq!(before(&chat, "now", Lang::En), None, "nothing was said before");
+        chat.entries = vec![
+            said("one", Speaker::User, "my word is paprika"),
+            said("one", Speaker::Tool, "a long result"),
+            said("one", Speaker::Notice, "for people only"),
+            said("one", Speaker::Assistant, "noted"),
+            said("later", Speaker::User, "this waits"),
+            said("now", Speaker::User, "which word?"),
+        ];
+        chat.queued = vec!["later".to_owned()];
+        let text = before(&chat, "now", Lang::En).unwrap();
+        assert!(
+            text.ends_with("Person: my word is paprika\n[you ran: execute (failed)]\nYou: noted"),
+            "{text}"
+        );
+        chat.entries[0].text = "很".repeat(30_000);
+        let text = before(&chat, "now", Lang::Zh).unwrap();
+        assert!(
+            text.chars().count() < 25_000 && text.ends_with("你: noted") && text.contains("…很"),
+            "{text}"
         );
     }
 }

@@ -33,6 +33,7 @@ use crate::calls::{Calls, Scene};
 use crate::link::{Incoming, Refusal};
 use crate::message::ToolCall;
 use crate::permission::Allowed;
+use crate::recover;
 use crate::seat::{Before, Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat, sign_in};
 use crate::session;
 use acts::{Cover, Done, Terminal};
@@ -296,7 +297,11 @@ impl<'a> Work<'a> {
             (Say::Recover, Opened::Again(replayed)) => self.recovered(&chat, &replayed).await?,
             (Say::Message, Opened::Lost) => {
                 turn.stage.notice(Severity::Warning, "session_lost", &begins_anew(&turn.agent));
-                self.message_blocks(&chat)
+                let before = recover::before(&chat, &turn.run.id, turn.run.lang);
+                let mut blocks: Vec<Value> =
+                    before.map(|text| json!({ "type": "text", "text": text })).into_iter().collect();
+                blocks.extend(self.message_blocks(&chat));
+                blocks
             }
             (Say::Recover, Opened::New) | (Say::Message, _) => self.message_blocks(&chat),
         };

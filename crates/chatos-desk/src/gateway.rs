@@ -43,7 +43,7 @@ pub static GATEWAY: ServerInfo = ServerInfo {
 /// How long servers may take to start before a list is given without them.
 const LIST_WAIT: Duration = Duration::from_millis(1_500);
 /// Between two reports of a call that waits.
-const KEEP_ALIVE: Duration = Duration::from_secs(10);
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Changes that come together are told once.
 const COALESCE: Duration = Duration::from_millis(300);
 
@@ -247,7 +247,8 @@ impl Gateway {
         Ok(())
     }
 
-    /// Sends on what a call says of itself, and that it waits, for as long as it is waited for.
+    /// Sends on what a call says of itself, and that it waits, for as long as it is waited for. What was said last is
+    /// said again while nothing new comes: clients with a time limit that progress renews would give up.
     async fn pass_on(
         &self,
         api: &HostApi,
@@ -257,15 +258,16 @@ impl Gateway {
     ) -> Infallible {
         let (mut questions, mut said) = (0, 0);
         let report = |message: String| report(call, sent, message);
-        let mut waits: Option<String> = None;
+        let mut last = Text::fixed("at work", "进行中").get(self.lang).to_owned();
         loop {
             let news = tokio::select! {
                 news = api.call_news(call_id, questions, said, self.lang) => Some(news),
-                () = tokio::time::sleep(KEEP_ALIVE), if waits.is_some() => None,
+                () = tokio::time::sleep(KEEP_ALIVE) => None,
             };
             match news {
                 Some(CallNews::Says(message, count)) => {
-                    (said, waits) = (count, None);
+                    said = count;
+                    last.clone_from(&message);
                     report(message);
                 }
                 Some(CallNews::Asks(id)) => {
@@ -273,11 +275,10 @@ impl Gateway {
                     if let Some(asked) = &call.asked {
                         asked.send_replace(true);
                     }
-                    let message = waiting(&id, self.lang);
-                    report(message.clone());
-                    waits = Some(message);
+                    last = waiting(&id, self.lang);
+                    report(last.clone());
                 }
-                None => report(waits.clone().unwrap_or_default()),
+                None => report(last.clone()),
             }
         }
     }

@@ -23,6 +23,15 @@ export interface Found {
   added?: boolean;
 }
 
+/** A coding agent of another maker that is on this computer. */
+export interface Program {
+  id: string;
+  title: string;
+  command: string;
+  state: string;
+  agentId?: string | null;
+}
+
 interface Kept {
   done: Step[];
   hidden: boolean;
@@ -41,6 +50,8 @@ export class Tour {
   #kept: Kept = $state.raw(read());
   /** Models that were found on this computer; null while nobody has looked. */
   found: Found[] | null = $state.raw(null);
+  /** Agents that can be added here; null where there never was one. */
+  programs: Program[] | null = $state.raw(null);
   readonly #options: TourOptions;
 
   constructor(options: TourOptions) {
@@ -109,10 +120,11 @@ export class Tour {
     return text;
   }
 
-  /** Looks once for models that answer on this computer. */
+  /** Looks once for models that answer on this computer, and for agents of other makers. */
   async look(): Promise<void> {
     if (this.found !== null) return;
     this.found = [];
+    void this.#lookForPrograms();
     try {
       const { found } = await this.#options.http.post<{ found: Found[] }>('/api/v1/models/detect', {});
       this.found = found.filter((one) => one.added !== true);
@@ -126,6 +138,24 @@ export class Tour {
     await this.#options.http.post('/api/v1/models', { provider, baseUrl, model, name: name || model, isDefault: true });
     await this.#options.chat.models.refresh();
     this.found = (this.found ?? []).filter((one) => one.baseUrl !== baseUrl || one.model !== model);
+  }
+
+  /** Adds a program that was found as an agent; the person has agreed to it. */
+  async addProgram({ id }: Program, workspaceRoot: string): Promise<{ id: string; name: string }> {
+    const made = await this.#options.http.post<{ id: string; name: string }>('/api/v1/acp/agents', { knownId: id, workspaceRoot, confirmed: true });
+    await this.#options.chat.agents.load();
+    this.programs = (this.programs ?? []).filter((one) => one.id !== id);
+    return made;
+  }
+
+  async #lookForPrograms(): Promise<void> {
+    try {
+      const { items } = await this.#options.http.get<{ items: Program[] }>('/api/v1/acp/detect');
+      const usable = items.filter((one) => one.state === 'ready' && !one.agentId);
+      if (usable.length > 0) this.programs = usable;
+    } catch {
+      // An extra as well: the page of agents looks again.
+    }
   }
 
   /** A model of their own. */

@@ -223,9 +223,10 @@ fn all_agents(cx: &Context) -> Result<Vec<Command>> {
     let mut install = process::command("npm", &folder);
     install.args(["ci", "--prefix", "all", "--no-audit", "--no-fund", "--loglevel=error"]);
     let mut commands = vec![install];
-    for file in ["hooks", "gateway", "clients", "acp", "other", "five", "real"] {
+    for file in ["hooks", "gateway", "clients", "acp", "other", "real", "terminal", "person"] {
         commands.push(run(&[&format!("{file}.test.mjs")], &[]));
     }
+    commands.push(run(&["five.test.mjs"], &[("CHATOS_FIVE_ROUNDS", "1000")]));
     commands.push(run(&["kills.test.mjs"], &[("CHATOS_ACP_ROUNDS", "10")]));
     for agent in AGENTS {
         for moment in MOMENTS {

@@ -89,9 +89,11 @@ pub(super) fn first_again(agent: &str) -> Text {
 pub(super) fn begins_anew(agent: &str) -> Text {
     Text::new(
         format!(
-            "{agent} could not load its earlier session: it does not know what was said before in this chat."
+            "{agent} could not load its earlier session. It was told what was said in this chat; what it had read or run itself it does not know any more."
         ),
-        format!("{agent} 无法载入先前的会话：它不了解此会话中之前的内容。"),
+        format!(
+            "{agent} 无法载入先前的会话。已将此聊天中说过的内容告诉它；它自己读过或执行过的结果已不再知道。"
+        ),
     )
 }
 

@@ -111,6 +111,13 @@ fn a_held_call_names_its_program_and_outlives_the_host() {
         let report = client.message_with("method");
         assert_eq!(report["method"], "notifications/progress", "{report}");
         assert!(report["params"]["message"].as_str().unwrap().contains("waiting for your answer"));
+        // And again and again while nobody answers, also after the call itself has said that it waits.
+        let mut last = report["params"]["progress"].as_f64().unwrap();
+        for _ in 0..3 {
+            let next = client.message_with("method")["params"]["progress"].as_f64().unwrap();
+            assert!(next > last, "{next} after {last}");
+            last = next;
+        }
 
         let Desk { sandbox, host, agent } = desk;
         host.kill();

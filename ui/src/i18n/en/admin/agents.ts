@@ -6,13 +6,9 @@ export const agents = {
   other: {
     title: 'On this machine',
     note: 'Coding agents of other makers that you can chat with here. Each works in its folder with your login; what it asks for comes to your inbox.',
-    add: 'Add',
     open: 'Open',
     added: 'Added',
     adapter: 'Found. ChatOS talks to it through an adapter that is not installed yet:',
-    confirmTitle: (name: string) => `Add ${name}?`,
-    confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands itself; ChatOS shows what it announces and asks you where it asks.`,
-    confirmed: (name: string) => `${name} is added`,
     kind: 'Another program',
     runs: 'Starts',
     signIn: 'Sign in, in a terminal',

@@ -8,13 +8,9 @@ export const agents: typeof en = {
   other: {
     title: '本机上的智能体',
     note: '可以在这里对话的其他编程智能体。它们在各自的文件夹中以你的登录状态工作；需要许可的操作会出现在你的待办中。',
-    add: '添加',
     open: '打开',
     added: '已添加',
     adapter: '已找到。ChatOS 需要通过适配器与它通信，但适配器尚未安装：',
-    confirmTitle: (name: string) => `添加 ${name}？`,
-    confirmText: (command: string, folder: string) => `ChatOS 将以你的身份和登录状态在 ${folder} 中启动“${command}”。它会自行读写文件、运行命令；ChatOS 显示它声明的内容，并在它请求许可时询问你。`,
-    confirmed: (name: string) => `已添加 ${name}`,
     kind: '其他程序',
     runs: '启动命令',
     signIn: '在终端中登录',

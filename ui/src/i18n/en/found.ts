@@ -1,0 +1,11 @@
+// English texts about coding agents of other makers that were found on this machine.
+
+export const found = {
+  intro: 'Or chat with an agent you already have:',
+  label: (name: string) => `${name} (found)`,
+  add: 'Add',
+  confirmTitle: (name: string) => `Add ${name}?`,
+  confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands itself; ChatOS shows what it announces and asks you where it asks.`,
+  confirmed: (name: string) => `${name} is added`,
+  chosen: (name: string) => `${name} is added. Write to it below.`,
+};
