@@ -26,9 +26,9 @@ impl Reach {
                         "desktop_unavailable",
                         Severity::Info,
                         title(),
-                        Text::new(
-                            format!("no desktop session to show notifications in ({problem})"),
-                            format!("没有可显示通知的桌面会话（{problem}）"),
+                        Text::fixed(
+                            "no desktop session to show notifications in",
+                            "没有可显示通知的桌面会话",
                         ),
                     )
                     .action(Text::fixed(

@@ -2,7 +2,7 @@
 
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Effect, Object, effect};
-use chatos_tool::Lang;
+use chatos_tool::{Lang, in_both};
 use serde_json::{Value, json};
 
 use super::tools::{Subject, subject};
@@ -46,22 +46,19 @@ impl Call {
     /// The question, as the world is now. `client` is the id of the program's session with us.
     pub fn question(&self, client: &str, wait_ms: Option<u64>, lang: Lang) -> Result<Asked, Unreadable> {
         let subject = subject(&self.tool, &self.input, &self.cwd);
-        let (mut prompt, text) = self.prompt(&subject, lang);
+        let text = self.text(&subject);
         if text.len() > whole::MAX_BYTES {
             return Err(unreadable(
                 "the call is too large to be shown to a person",
                 "该调用过大，无法展示给用户",
             ));
         }
-        let chars = if prompt["kind"] == "choice" { ARGUMENT_CHARS } else { whole::SHOWN_CHARS };
+        let chars = if matches!(subject, Subject::Other) { ARGUMENT_CHARS } else { whole::SHOWN_CHARS };
         let cut = Whole::of(&text, chars);
-        match subject {
-            Subject::Command { .. } => {}
-            Subject::Other => {
-                let title = prompt["message"].as_str().unwrap_or_default().to_owned();
-                prompt["message"] = json!(format!("{title}\n\n```json\n{}\n```", cut.shown));
-            }
-            Subject::File { .. } | Subject::Patch(_) => prompt["diff"] = json!(cut.shown),
+        // The program's terminal may speak another language than the page on which this is answered.
+        let mut prompt = in_both(lang, |lang| self.prompt(&subject, cut.shown, lang));
+        if matches!(subject, Subject::File { .. } | Subject::Patch(_)) {
+            prompt["diff"] = json!(cut.shown);
         }
         if cut.is_cut {
             prompt["diffRef"] = cut.reference();
@@ -99,44 +96,55 @@ impl Call {
         effect
     }
 
-    /// The prompt without its text, and the text.
-    fn prompt(&self, subject: &Subject, lang: Lang) -> (Value, String) {
+    /// The path as people of this project know it.
+    fn of_root(&self, path: &std::path::Path) -> String {
+        path.strip_prefix(&self.cwd).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// What may be too long to be shown at once: the change, or the arguments.
+    fn text(&self, subject: &Subject) -> String {
+        match subject {
+            Subject::Command { .. } => String::new(),
+            Subject::File { path, before, after } => {
+                let shown = self.of_root(path);
+                chatos_files::diff::diff(&shown, before.as_deref(), &shown, after.as_deref()).text
+            }
+            Subject::Patch(patch) => patch.clone(),
+            Subject::Other => serde_json::to_string_pretty(&self.input).unwrap_or_default(),
+        }
+    }
+
+    /// The prompt without its change. `arguments` are those of a call that nobody knows better.
+    fn prompt(&self, subject: &Subject, arguments: &str, lang: Lang) -> Value {
         let (en, title) = (lang == Lang::En, self.program.title());
-        let of_root = |path: &std::path::Path| {
-            path.strip_prefix(&self.cwd).unwrap_or(path).to_string_lossy().into_owned()
-        };
         let text = |en_text: String, zh_text: String| if en { en_text } else { zh_text };
         let why = self.input.get("description").and_then(Value::as_str).unwrap_or_default();
         match subject {
             Subject::Command { text: command, cwd } => {
                 let short = short(command);
                 let title = text(format!("Run “{short}”?"), format!("运行“{short}”？"));
-                let prompt = json!({
+                json!({
                     "kind": "file_change_confirm", "title": title, "message": why, "source": self.source(),
                     "command": command, "cwd": cwd.to_string_lossy(),
-                });
-                (prompt, String::new())
+                })
             }
-            Subject::File { path, before, after } => {
-                let shown = of_root(path);
+            Subject::File { path, before, .. } => {
+                let shown = self.of_root(path);
                 let title = match before {
                     Some(_) => text(format!("Edit {shown}?"), format!("修改 {shown}？")),
                     None => text(format!("Create {shown}?"), format!("创建 {shown}？")),
                 };
-                let diff = chatos_files::diff::diff(&shown, before.as_deref(), &shown, after.as_deref());
-                let prompt = json!({
+                json!({
                     "kind": "file_change_confirm", "title": title, "message": "", "source": self.source(),
                     "path": path.to_string_lossy(), "cwd": self.cwd.to_string_lossy(),
-                });
-                (prompt, diff.text)
+                })
             }
-            Subject::Patch(patch) => {
+            Subject::Patch(_) => {
                 let title = text("Apply this patch?".to_owned(), "应用此补丁？".to_owned());
-                let prompt = json!({
+                json!({
                     "kind": "file_change_confirm", "title": title, "message": why, "source": self.source(),
                     "cwd": self.cwd.to_string_lossy(),
-                });
-                (prompt, patch.clone())
+                })
             }
             Subject::Other => {
                 let tool = &self.tool;
@@ -145,14 +153,14 @@ impl Call {
                     format!("{title} wants to call `{tool}` with:"),
                     format!("{title} 要调用 `{tool}`，参数："),
                 );
-                let prompt = json!({
-                    "kind": "choice", "title": asks, "message": message, "source": self.source(),
+                json!({
+                    "kind": "choice", "title": asks, "source": self.source(),
+                    "message": format!("{message}\n\n```json\n{arguments}\n```"),
                     "options": [
                         { "value": "once", "label": text("Allow once".to_owned(), "仅允许这一次".to_owned()) },
                         { "value": "no", "label": text("No".to_owned(), "不允许".to_owned()) },
                     ],
-                });
-                (prompt, serde_json::to_string_pretty(&self.input).unwrap_or_default())
+                })
             }
         }
     }

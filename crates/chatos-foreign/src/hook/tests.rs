@@ -110,7 +110,9 @@ fn a_file_is_asked_about_as_its_difference() {
         json!({ "filePath": place.path().join("b.txt"), "content": "x\n" }),
         place.path(),
     );
-    assert_eq!(write.question("cl_x", None, Lang::Zh).unwrap().prompt["title"], "创建 b.txt？");
+    let asked = write.question("cl_x", None, Lang::Zh).unwrap();
+    assert_eq!(asked.prompt["title"], "创建 b.txt？");
+    assert_eq!(asked.prompt["words"]["en"]["title"], "Create b.txt?", "for a page in the other language");
 }
 
 #[test]
