@@ -37,7 +37,7 @@ export class Film {
     if (!this.desk) return;
     // Not where messages come: one that is pointed at stays.
     await this.page.mouse.move(1, FRAME.height - 1);
-    await this.page.waitForFunction(() => document.querySelector('main .skeleton, .toast') === null);
+    await this.page.waitForFunction(() => document.querySelector('main .skeleton:not(details:not([open]) *), .toast') === null);
     await settled(this.page);
     const box = await around?.boundingBox();
     const picture = (await this.page.screenshot()).toString('base64');
