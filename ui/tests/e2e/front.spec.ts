@@ -2,7 +2,7 @@
 // is shown and undone, one inbox for five programs. CHATOS_RECORD=1 makes the animated pictures of the README from it,
 // and its front pictures, in both languages: look at them.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Film, FRAME } from './film';
@@ -154,10 +154,14 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 });
 
-test('every picture the two READMEs name is there', () => {
+/** Of one picture of a README. */
+const MOST_BYTES = 400_000;
+
+test('every picture the two READMEs name is there, and small', () => {
   for (const readme of ['README.md', 'README.zh-CN.md']) {
     const named = [...readFileSync(join(DOCS, '..', readme), 'utf8').matchAll(/docs\/pictures\/[\w.-]+/g)].map(([path]) => path);
     expect(named.length).toBe(5);
     expect(named.filter((path) => !existsSync(join(DOCS, '..', path)))).toEqual([]);
+    expect(named.filter((path) => statSync(join(DOCS, '..', path)).size > MOST_BYTES)).toEqual([]);
   }
 });

@@ -35,7 +35,7 @@ export function homely(): { home?: string } {
 async function calm(page: Page): Promise<void> {
   // Not where messages come: one that is pointed at stays.
   await page.mouse.move(1, SIZE.height - 1);
-  await page.waitForFunction(() => document.querySelector('main .skeleton, .toast') === null);
+  await page.waitForFunction(() => document.querySelector('main .skeleton:not(details:not([open]) *), .toast') === null);
   await page.evaluate(() => document.fonts.ready.then(() => new Promise(requestAnimationFrame)));
   await settled(page);
 }
