@@ -371,7 +371,7 @@ fn a_rule_that_was_changed_in_the_database_answers_nothing_and_is_reported() {
         kept.replace("a.txt", "*.txt"),
         kept.replace("\"allow\"", "\"deny\""),
         "{}".to_owned(),
-        String::new(),
+        "null".to_owned(),
     ] {
         assert_ne!(changed, kept);
         database.execute("UPDATE approval_rules SET record = ?1", [&changed]).unwrap();

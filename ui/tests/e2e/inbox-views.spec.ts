@@ -120,6 +120,14 @@ class Program {
     return new Promise((resolve) => this.#answers.set(id, resolve));
   }
 
+  /** Ends it; it keeps files of the home in use. */
+  async end(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+
   /** Wants files written; each is asked about. */
   async write(names: string[]): Promise<void> {
     const { tools } = (await this.ask('tools/list', {})) as { tools: { name: string }[] };
@@ -136,7 +144,12 @@ test('five programs in four folders among 3,000: filtered, grouped, searched, an
   await host.api('PUT', 'settings/confirmFileChanges', { value: true });
   const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Gate', mode: 'flow', landConfigId: 'lc_developer' });
   fill(host);
-  for (const [name, folder] of PROGRAMS) await (await Program.start(host, name, folder, agent.id)).write(Array.from({ length: 4 }, (_, index) => `${name}-${index}.md`));
+  const programs: Program[] = [];
+  for (const [name, folder] of PROGRAMS) {
+    const program = await Program.start(host, name, folder, agent.id);
+    programs.push(program);
+    await program.write(Array.from({ length: 4 }, (_, index) => `${name}-${index}.md`));
+  }
   const page = await open({ host, at: '#/queue', bypassCSP: true });
   const key = (name: string) => page.keyboard.press(name);
   await page.getByRole('button', { name: `Inbox: ${COUNT + 20} things need you` }).waitFor({ timeout: 60_000 });
@@ -181,6 +194,7 @@ test('five programs in four folders among 3,000: filtered, grouped, searched, an
   await key('Enter');
   await page.getByRole('heading', { level: 2, name: 'Create goose-2.md?' }).waitFor();
   await keep(page, 'views-found');
+  for (const program of programs) await program.end();
 }, 180_000);
 
 test('groups fold, are ticked whole and answered together; the keys of one question do nothing on a head', async ({ ownHost, open }) => {

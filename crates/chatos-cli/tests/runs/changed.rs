@@ -355,20 +355,17 @@ fn tool_changes_under(asker: Asker) {
             });
         }
         Waiting::Client(mut client) => {
-            if let Some(next) = eventually("it is asked again, or refused", || {
-                let now = list();
-                match now[0]["requestId"].as_str() {
-                    Some(id) if Some(id) != first["requestId"].as_str() => Some(Some(id.to_owned())),
-                    Some(_) => None,
-                    None => Some(None),
+            let result = std::thread::spawn(move || client.message_with("result"));
+            eventually("it is refused, or asked again and refused", || {
+                if let Some(id) = list()[0]["requestId"].as_str() {
+                    let next = host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json();
+                    let said = next["prompt"]["message"].as_str().unwrap_or_default();
+                    assert!(said.starts_with("Changed after you approved: the tool."), "{next}");
+                    respond(&host, &next, &json!({ "status": "canceled" }));
                 }
-            }) {
-                let next = host.ask("GET", &format!("/api/v1/prompts/{next}"), None).json();
-                let said = next["prompt"]["message"].as_str().unwrap_or_default();
-                assert!(said.starts_with("Changed after you approved: the tool."), "{next}");
-                respond(&host, &next, &json!({ "status": "canceled" }));
-            }
-            let said = client.message_with("result");
+                result.is_finished().then_some(())
+            });
+            let said = result.join().unwrap();
             assert_ne!(said["result"]["structuredContent"]["status"], "ok", "{said}");
         }
         Waiting::Hand(_) => unreachable!("what a person calls by hand is not asked about"),
