@@ -141,7 +141,7 @@ async function told(host: Host, open: (options?: OpenOptions) => Promise<Page>):
   await view.locator('[data-kind="prompt"]', { hasText: 'open' }).waitFor();
   const question = (await waiting()).find((item) => item.client?.name === 'goose');
   await host.api('POST', `prompts/${question?.requestId ?? ''}/response`, { response: { status: 'canceled', remark: 'not in the garden' }, shown: question?.shown });
-  await view.locator('[data-kind="prompt"]', { hasText: 'Declined' }).waitFor();
+  await view.locator('[data-kind="prompt"]', { hasText: 'Canceled' }).waitFor();
   // It is the program's: it is not stopped, steered, continued or exported from here.
   for (const button of ['Stop', 'Steer', 'Continue', 'Export']) expect(await view.getByRole('button', { name: button }).count()).toBe(0);
   expect(await violations(page)).toEqual([]);
