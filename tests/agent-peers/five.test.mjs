@@ -96,7 +96,7 @@ test('five programs are told apart, and no answer reaches another one', { timeou
 });
 
 test('on the page each says who asks and where', { timeout: 180_000, skip: CHROMIUM === undefined ? 'no Chromium' : false }, async (t) => {
-  const { place, calls } = await asking(t);
+  const { place, host, calls } = await asking(t);
   const chromium = await browser(t);
   const looks = ['en-US', 'zh-CN'].flatMap((locale) => ['light', 'dark'].flatMap((scheme) => [1440, 400].map((width) => [`${locale.slice(0, 2)}-${scheme}-${width}`, width, locale, scheme])));
   if (!SHOTS) looks.splice(1);
@@ -118,6 +118,17 @@ test('on the page each says who asks and where', { timeout: 180_000, skip: CHROM
     await rows.filter({ hasText: 'opencode' }).click();
     await eventually('its steps', async () => (await page.locator('[data-step]').count()) === 2);
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `runs-${word}.png`) });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1), `${word}: nothing sticks out`);
+    if (word === looks.at(-1)[0]) {
+      // An answer is seen in the run that is open; it is the program's, and is not stopped, steered or exported from here.
+      const view = page.locator('[data-run-view]');
+      const item = (await open(host)).find(({ client }) => client.name === 'opencode');
+      await answer(host, item, { status: 'canceled' });
+      await eventually('the run shows the answer', async () => /Canceled|已取消/.test(await view.locator('[data-kind="prompt"]').innerText()));
+      for (const button of [/^(Stop|停止)/, /^(Steer|引导)/, /^(Export|导出)/]) assert.equal(await view.getByRole('button', { name: button }).count(), 0);
+      await view.getByRole('link', { name: locale === 'zh-CN' ? '打开程序' : 'Open program' }).click();
+      await eventually('the program', async () => (await page.innerText('main')).includes('website'));
+    }
     await context.close();
   }
 });

@@ -13,6 +13,8 @@ export type Step = (typeof STEPS)[number];
 /** What is tried needs no person's own agent, folder or model. */
 const [DEMO, DEVELOPER] = ['model_demo', 'lc_developer'];
 const STORAGE_KEY = 'chatos.tour';
+/** What the first view can be drawn without is asked for when it is there. */
+const AFTER_FIRST_VIEW_MS = 1_000;
 
 /** A model that answers on this computer. */
 export interface Found {
@@ -124,7 +126,7 @@ export class Tour {
   async look(): Promise<void> {
     if (this.found !== null) return;
     this.found = [];
-    void this.#lookForPrograms();
+    setTimeout(() => void this.#lookForPrograms(), AFTER_FIRST_VIEW_MS);
     try {
       const { found } = await this.#options.http.post<{ found: Found[] }>('/api/v1/models/detect', {});
       this.found = found.filter((one) => one.added !== true);

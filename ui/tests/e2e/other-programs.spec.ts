@@ -1,5 +1,5 @@
 // Programs of other makers at one desk: five of them ask at once and are told apart in the inbox, two with one name
-// too, the page of programs says who they are and what they asked, and the work of each is read as a run (other-agents §2).
+// too, and the page of programs says who they are and what they asked (other-agents §2).
 
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -11,25 +11,9 @@ import { client, endPrograms, hook } from './other-programs';
 
 const SHOTS = process.env['CHATOS_SHOTS'];
 
-/** How a person may look at it; all of them where pictures are wanted. */
-const LOOKS: Record<string, OpenOptions> = {
-  en: {},
-  'zh-dark': { language: 'zh', theme: 'dark' },
-  narrow: { viewport: { width: 400, height: 900 } },
-  ...(SHOTS
-    ? {
-        dark: { theme: 'dark' },
-        zh: { language: 'zh' },
-        'narrow-dark': { theme: 'dark', viewport: { width: 400, height: 900 } },
-        'zh-narrow': { language: 'zh', viewport: { width: 400, height: 900 } },
-        'zh-narrow-dark': { language: 'zh', theme: 'dark', viewport: { width: 400, height: 900 } },
-      }
-    : {}),
-};
 
 interface Waiting {
   requestId: string;
-  shown: unknown;
   client: { name: string; number: number; project: string } | null;
 }
 
@@ -60,7 +44,7 @@ async function told(host: Host, open: (options?: OpenOptions) => Promise<Page>):
   const named = (await waiting()).map(({ client: each }) => `${each?.name} ${each?.number} ${each?.project}`).sort();
   expect(named).toEqual(['Claude Code 1 shop', 'Claude Code 2 shop', 'Gemini CLI 1 papers', 'codex 1 website', 'goose 1 garden', 'opencode 1 tools']);
 
-  for (const [name, options] of Object.entries(LOOKS)) {
+  for (const [name, options] of Object.entries({ en: {}, 'zh-dark': { language: 'zh', theme: 'dark' }, narrow: { viewport: { width: 400, height: 900 } } } as const)) {
     const page = await open({ host, at: '#/queue', ...options });
     await page.getByText('Claude Code 2 · shop').first().waitFor();
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `five-${name}.png`) });
@@ -80,40 +64,5 @@ async function told(host: Host, open: (options?: OpenOptions) => Promise<Page>):
       await page.locator('article a.asker', { hasText: 'goose' }).click();
       await page.getByText('Uses the tools of').waitFor();
     }
-    await read(page, name);
   }
-
-  // An answer is seen in the run that is open, without a word of the person.
-  const page = await open({ host, at: '#/runs' });
-  await page.getByRole('button', { name: 'Other programs' }).click();
-  await page.locator('[data-run]', { hasText: 'goose' }).click();
-  const view = page.locator('[data-run-view]');
-  await view.locator('[data-kind="prompt"]', { hasText: 'open' }).waitFor();
-  const question = (await waiting()).find((item) => item.client?.name === 'goose');
-  await host.api('POST', `prompts/${question?.requestId ?? ''}/response`, { response: { status: 'canceled', remark: 'not in the garden' }, shown: question?.shown });
-  await view.locator('[data-kind="prompt"]', { hasText: 'Declined' }).waitFor();
-  // It is the program's: it is not stopped, steered, continued or exported from here.
-  for (const button of ['Stop', 'Steer', 'Continue', 'Export']) expect(await view.getByRole('button', { name: button }).count()).toBe(0);
-  expect(await violations(page)).toEqual([]);
-  await view.getByRole('link', { name: 'Program' }).click();
-  await page.getByText('Uses the tools of').waitFor();
-}
-
-/** The runs of the programs: six, told apart, each with what it called and asked. */
-async function read(page: Page, look: string): Promise<void> {
-  const zh = look.startsWith('zh');
-  await page.evaluate(() => (location.hash = '#/runs'));
-  await page.getByRole('button', { name: zh ? '其他程序' : 'Other programs' }).click();
-  const rows = page.locator('[data-run]');
-  await expect.poll(() => rows.count()).toBe(6);
-  const titles = (await rows.locator('b').allInnerTexts()).sort();
-  expect(titles).toEqual(['Claude Code 2 · shop', 'Claude Code · shop', 'Gemini CLI · papers', 'codex · website', 'goose · garden', 'opencode · tools']);
-  if (SHOTS) await page.screenshot({ path: join(SHOTS, `runs-${look}.png`) });
-  await rows.filter({ hasText: 'goose' }).click();
-  const steps = page.locator('[data-run-view] [data-step]');
-  await expect.poll(() => steps.count()).toBe(2);
-  await steps.first().getByRole('button').first().click();
-  await steps.first().getByText('notes.md').first().waitFor();
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1)).toBe(true);
-  if (SHOTS) await page.screenshot({ path: join(SHOTS, `run-${look}.png`) });
 }
