@@ -380,21 +380,6 @@ fn a_rule_about_a_program_that_runs_others_names_the_whole_command() {
     }
 }
 
-/// Records that are no rule: each is one that could not be saved, was changed elsewhere, or is over.
-fn broken(which: u8, allow: &Rule) -> Rule {
-    match which % 9 {
-        0 => Rule { paused: true, ..allow.clone() },
-        1 => Rule { until: Some(1_000), ..allow.clone() },
-        2 => Rule { created_at: 1_500, ..allow.clone() },
-        3 => Rule { until: None, ..allow.clone() },
-        4 => Rule { until: Some(i64::MAX), ..allow.clone() },
-        5 => Rule { shell: None, ..allow.clone() },
-        6 => rule(vec![command("bash", &[], More::Words)], RuleJoin::Pipe),
-        7 => rule(vec![command("*", &["*"], More::Words)], RuleJoin::And),
-        _ => rule(vec![], RuleJoin::And),
-    }
-}
-
 /// A program that prints each word it is given on a line, in a folder of its own.
 fn printer() -> &'static Path {
     static PRINTER: OnceLock<PathBuf> = OnceLock::new();
@@ -480,32 +465,6 @@ fn cases() -> u32 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
-
-    /// Whatever rules there are, a broken one among them allows nothing that they did not, and a deny takes away.
-    #[test]
-    fn a_broken_rule_never_allows_more_and_a_deny_never_less(
-        kept in prop::collection::vec(0usize..6, 0..6),
-        which in any::<u8>(),
-        at in any::<prop::sample::Index>(),
-        text in prop_oneof![
-            Just("git status".to_owned()), Just("ls src".to_owned()), Just("cat a | wc -l".to_owned()),
-            Just("bash -c x".to_owned()), any::<prop::sample::Index>().prop_map(|at| (*at.get(TRICKS)).to_owned()),
-        ],
-    ) {
-        let all = rules();
-        let kept: Vec<Rule> = kept.into_iter().map(|n| all[n].clone()).collect();
-        let facts = facts(&text);
-        let before = matches!(asked(&facts, &kept, false), Decision::Allow { .. });
-        let mut more = kept.clone();
-        more.insert(at.index(kept.len() + 1), broken(which, &all[0]));
-        let after = matches!(asked(&facts, &more, false), Decision::Allow { .. });
-        prop_assert!(before || !after, "{} by a broken rule", text);
-        // Nor is anything lost by it.
-        prop_assert_eq!(before, after);
-        let deny = Rule { effect: Effect::Deny, until: None, shell: None, ..all[0].clone() };
-        more.push(deny);
-        prop_assert!(!matches!(asked(&facts, &more, false), Decision::Allow { .. }), "{} over a deny", text);
-    }
 
     /// For any text the reader calls literal, real shells see exactly its words.
     #[test]

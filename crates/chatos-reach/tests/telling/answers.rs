@@ -348,44 +348,6 @@ async fn a_host_that_is_killed_hears_what_was_pressed_meanwhile_and_counts_it_on
     assert_eq!(place.audited("answer_from_channel", "action"), ["reject"]);
 }
 
-/// A button is for one question as it was shown, and for the channel it was sent to.
-#[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::disallowed_methods, reason = "looks into a database beside its owner")]
-async fn a_button_answers_no_other_question_and_nothing_else_than_was_shown() {
-    let (place, first, second) = (Place::new(None), Ntfy::start(None), Ntfy::start(None));
-    place.answering(ChannelType::Ntfy, first.url("mine"), None, Answering::Direct).await;
-    place.answering(ChannelType::Ntfy, second.url("yours"), None, Answering::Direct).await;
-    let id = place.ask_command("make one", "full");
-    place.after(2).await;
-    let button = |ntfy: &Ntfy, topic: &str| ntfy.published(topic).pop().unwrap()["actions"][0].clone();
-    let (mine, yours) = (button(&first, "mine"), button(&second, "yours"));
-    place.reach.tend();
-    // On another channel than it was sent to.
-    let topic = yours["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
-    second.post(&topic, mine["body"].as_str().unwrap());
-    until("it is refused", || place.refusals() == ["other_channel"]).await;
-    // For what the question was, while it is another by now; and for a question that is not there.
-    let database = rusqlite::Connection::open(place.path().join("state/state.db")).unwrap();
-    let set = |sql: &str| database.execute(sql, []).unwrap();
-    set("UPDATE answer_tokens SET shown = 'another' || shown");
-    first.press(&mine);
-    until("it is refused", || place.refusals().len() == 2).await;
-    set("UPDATE answer_tokens SET shown = substr(shown, 8), request_id = 'nobody-' || request_id");
-    first.press(&mine);
-    until("it is refused", || place.refusals().len() == 3).await;
-    assert_eq!(place.refusals(), ["other_channel", "superseded", "closed"]);
-    set("UPDATE answer_tokens SET request_id = substr(request_id, 8)");
-    assert_eq!(place.show(&id)["state"], "pending");
-    // Whoever pressed was told the same words, whatever the reason.
-    for (ntfy, topic) in [(&first, "mine"), (&second, "yours")] {
-        let said = ntfy.published(topic);
-        let words: Vec<&str> = said.iter().skip(1).filter_map(|one| one["message"].as_str()).collect();
-        assert!(!words.is_empty() && words.iter().all(|word| *word == GONE), "{said:?}");
-    }
-    first.press(&mine);
-    until("as it was, it counts", || place.show(&id)["state"] == "closed").await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_forged_answers_answers_nothing_and_fills_nothing() {
     let (place, ntfy) = (Place::new(None), Ntfy::start(None));

@@ -146,53 +146,21 @@ async fn no_receiver_sees_more_than_its_level_and_no_secret_at_any() {
     let levels = [Privacy::Count, Privacy::Tool, Privacy::Title, Privacy::Full];
     for level in levels {
         place.channel(ChannelType::Webhook, receiver.url(&format!("/{level}")), level).await;
-        place.channel(ChannelType::Ntfy, receiver.url(&format!("/{level}")), level).await;
-        place.channel(ChannelType::Slack, receiver.url(&format!("/slack/{level}")), level).await;
-        place.channel(ChannelType::Discord, receiver.url(&format!("/discord/{level}")), level).await;
     }
-    // What each was told, with its level: that of ntfy stands in the topic.
-    let told = |from: usize| -> Vec<(Privacy, String)> {
-        let all = receiver.received();
-        let level = |got: &chatos_testkit::Received| {
-            let body = got.json();
-            let name = body["topic"].as_str().unwrap_or(&got.path).rsplit('/').next().unwrap().to_owned();
-            name.parse().unwrap()
-        };
-        all.iter().skip(from).map(|got| (level(got), got.body.clone())).collect()
-    };
-    let id = place.ask_this(&json!({
+    place.ask_this(&json!({
         "kind": "file_change_confirm", "title": "canary-title", "path": "canary-path/a.txt",
         "command": "canary-command --token canary-secret-1234567890", "cwd": "/canary-folder",
         "diff": "canary-diff", "message": "canary-message",
     }));
     place.after(62).await;
-    assert_eq!(told(0).len(), 16);
-    for (level, body) in told(0) {
+    assert_eq!(receiver.received().len(), 4);
+    for got in receiver.received() {
+        let level: Privacy = got.path.trim_start_matches('/').parse().unwrap();
         for never in ["canary-secret", "canary-diff", "canary-folder", "canary-message"] {
-            assert!(!body.contains(never), "{level}: {body}");
+            assert!(!got.body.contains(never), "{level}: {}", got.body);
         }
-        assert_eq!(body.contains("canary-title"), level >= Privacy::Title, "{level}: {body}");
-        assert_eq!(body.contains("canary-command"), level >= Privacy::Full, "{level}: {body}");
-    }
-    place.cancel(&id);
-    // Arguments of a tool of somebody else are told to nobody, at any level.
-    let arguments = json!({ "to": "canary-argument", "token": "canary-secret-1234567890" });
-    let material = json!({ "v": 2, "kind": "tool_approval", "identity": "user:mail", "tool": "send_mail",
-        "arguments": arguments, "root": { "path": "/canary-folder/shop" } });
-    let payload = json!({
-        "owner": "host:mail",
-        "prompt": { "kind": "choice", "title": "Let it?", "message": "canary-argument", "arguments": arguments,
-            "options": [{ "value": "once" }, { "value": "no" }] },
-        "effect": { "name": "tool_approval", "material": material },
-    });
-    place.inbox.questions().unwrap().request(&payload, "api", chatos_tool::Lang::En).unwrap();
-    place.after(93).await;
-    assert_eq!(told(16).len(), 16);
-    for (level, body) in told(16) {
-        for never in ["canary-secret", "canary-argument", "canary-folder"] {
-            assert!(!body.contains(never), "{level}: {body}");
-        }
-        assert_eq!(body.contains("send_mail"), level >= Privacy::Tool, "{level}: {body}");
+        assert_eq!(got.body.contains("canary-title"), level >= Privacy::Title, "{level}: {}", got.body);
+        assert_eq!(got.body.contains("canary-command"), level >= Privacy::Full, "{level}: {}", got.body);
     }
 }
 
