@@ -171,7 +171,7 @@ impl Desk<'_> {
             Origin::App(app) => {
                 rest.trim().clone_into(&mut filled.text);
                 filled.mentions = fill::mentioned(rest);
-                filled.files.push(app_file(&app));
+                filled.files.push(app_file(app));
             }
         }
         filled.notices = notices.iter().map(|text| text.get(self.lang).to_owned()).collect();
