@@ -39,7 +39,8 @@ async function filled(host: Host, language: string): Promise<void> {
   const waiting = async () => (await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items.length;
   for (const [index, [program, event]] of [['claude', 'PreToolUse'], ['codex', 'PermissionRequest']].entries()) {
     hook(host, program ?? '', 'shop', { hook_event_name: event, session_id: 's-1', tool_name: 'Bash', tool_input: { command: 'npm test' } }, language);
-    await expect.poll(waiting).toBe(index + 1);
+    // One question is there already.
+    await expect.poll(waiting).toBe(index + 2);
   }
   await host.api('POST', 'channels', { type: 'ntfy', name: 'ntfy', url: 'http://127.0.0.1:9/birds', onMyNetwork: true });
   for (const path of ['.', 'not-there']) await host.api('POST', 'tools/project_files/list_directory/call', { arguments: { path } });
@@ -106,13 +107,6 @@ export function looksAsItDid(language: 'en' | 'zh'): void {
     }
     // With something in them.
     const w = SAYS[language];
-    onTestFinished(endPrograms);
-    await filled(host, language);
-    for (const at of FILLED) {
-      await go(page, open, at);
-      wrong.push(...(await look(page, desk, `${at.replaceAll('/', '-')}.${language}`, still(page))));
-    }
-    await endPrograms();
     const chat = await chatOn(host, language);
     await ask(host, { kind: 'choice', title: w.colour, options: [{ value: 'r', label: w.red }, { value: 'b', label: w.blue }], source: 'paint' });
     await go(page, open, 'queue');
@@ -125,6 +119,13 @@ export function looksAsItDid(language: 'en' | 'zh'): void {
     await page.getByText('print').first().waitFor();
     await unchanged(page, open);
     wrong.push(...(await look(page, desk, `chat.${language}`, still(page))));
+    onTestFinished(endPrograms);
+    await filled(host, language);
+    for (const at of FILLED) {
+      await go(page, open, at);
+      wrong.push(...(await look(page, desk, `${at.replaceAll('/', '-')}.${language}`, still(page))));
+    }
+    await endPrograms();
     expectLooks(wrong);
   }, 600_000);
 
