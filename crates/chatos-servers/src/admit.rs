@@ -1,13 +1,16 @@
 //! The look at a plugin's bytes right before an MCP server of it begins.
 
+use std::sync::Arc;
+
 use chatos_contribution::ServerIdentity;
 use chatos_manifest::PluginId;
 use chatos_mcp::Failure;
 use chatos_plugins::Origin;
 use chatos_tool::Fault;
 
-use crate::catalogue::{ServerRecord, digest_of};
+use crate::catalogue::{ServerRecord, digest_of, untrusted};
 use crate::parts::ServersParts;
+use crate::servers::Servers;
 
 impl ServersParts {
     /// Whether a server is one of a plugin under development.
@@ -32,5 +35,18 @@ impl ServersParts {
         // in a moment.
         let same = known.spec.as_ref().is_none_or(|spec| spec.digest == digest_of(plugin, &known.url));
         if same { Ok(()) } else { Err(Failure::Stopped) }
+    }
+}
+
+impl Servers {
+    /// Whether the files of a server's plugin are still those that were trusted. Also for one that runs: what a person
+    /// approved is held against the disk of now, not against what the watcher saw last.
+    pub async fn is_as_trusted(&self, known: &Arc<ServerRecord>) -> Result<(), Fault> {
+        let Some(plugin) = known.plugin_id.as_deref().and_then(|id| PluginId::parse(id).ok()) else {
+            return Ok(());
+        };
+        let (parts, known) = (self.inner().parts(), Arc::clone(known));
+        let looked = tokio::task::spawn_blocking(move || parts.admit_server(&known)).await;
+        looked.unwrap_or(Err(Failure::Stopped)).map_err(|_| untrusted(&plugin))
     }
 }

@@ -568,7 +568,7 @@ fn bad_address(reason: &str) -> Fault {
     .code("address_invalid")
 }
 
-fn untrusted(plugin: &PluginId) -> Fault {
+pub(crate) fn untrusted(plugin: &PluginId) -> Fault {
     Fault::new(
         ErrorCode::PermissionDenied,
         Text::new(format!("the plugin `{plugin}` is not trusted yet"), format!("插件 `{plugin}` 尚未信任")),

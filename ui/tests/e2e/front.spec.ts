@@ -90,7 +90,8 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
     await film.show(w.exact[3] ?? '', sure);
     await sure.click();
     await expect.poll(() => readFileSync(menu, 'utf8')).toBe(w.menu);
-    await page.locator('li[data-undone]').waitFor();
+    // On this width the list stands behind what is open.
+    await page.locator('li[data-undone]').waitFor({ state: 'attached' });
     await film.show(w.exact[4] ?? '');
     await film.end(`front-undo.${language}`);
   });

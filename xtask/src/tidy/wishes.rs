@@ -7,17 +7,17 @@ use crate::workspace::Workspace;
 
 const PAGE: &str = "docs/wishes.md";
 /// Where names without a folder of their own are.
-const PLACES: [&str; 3] = ["", "crates/chatos-cli/tests/", "ui/tests/e2e/"];
+const PLACES: [&str; 5] = ["", "crates/", "crates/chatos-cli/tests/", "ui/tests/e2e/", "tests/agent-peers/"];
 const WISHES: usize = 30;
 
 pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Finding>> {
     if !workspace.has(PAGE) {
         return Ok(Vec::new());
     }
-    Ok(judge(&workspace.read(PAGE)?, files))
+    Ok(judge(&workspace.read(PAGE)?, files, &|path| workspace.read(path).unwrap_or_default()))
 }
 
-fn judge(page: &str, files: &[String]) -> Vec<Finding> {
+fn judge(page: &str, files: &[String], read: &dyn Fn(&str) -> String) -> Vec<Finding> {
     let mut findings = Vec::new();
     let rows: Vec<&str> =
         page.lines().filter(|line| line.starts_with("| ") && starts_with_number(line)).collect();
@@ -26,11 +26,15 @@ fn judge(page: &str, files: &[String]) -> Vec<Finding> {
     }
     for row in rows {
         let cell = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
-        for name in cell.split('`').skip(1).step_by(2) {
-            let is_there = PLACES.iter().any(|place| {
-                let path = format!("{place}{name}");
-                files.iter().any(|file| *file == path || file.starts_with(&format!("{path}/")))
-            });
+        // `::name` is a test of the file that was named last.
+        let mut last = String::new();
+        for name in cell.split('`').skip(1).step_by(2).filter(|name| name.contains(['.', '/', ':'])) {
+            let (path, test) = name.split_once("::").map_or((name, None), |(path, test)| (path, Some(test)));
+            if !path.is_empty() {
+                last = found(path, files).unwrap_or_default();
+            }
+            let is_there =
+                !last.is_empty() && test.is_none_or(|test| read(&last).contains(&format!("fn {test}(")));
             if !is_there {
                 findings.push(
                     Finding::error("wishes", PAGE, format!("names the test `{name}`, which is not there"))
@@ -44,6 +48,16 @@ fn judge(page: &str, files: &[String]) -> Vec<Finding> {
     findings
 }
 
+/// The file or folder that is meant.
+fn found(name: &str, files: &[String]) -> Option<String> {
+    let paths = PLACES.iter().map(|place| format!("{place}{name}"));
+    paths.into_iter().find(|path| {
+        files
+            .iter()
+            .any(|file| file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    })
+}
+
 fn starts_with_number(row: &str) -> bool {
     row[2..].chars().next().is_some_and(|c| c.is_ascii_digit())
 }
@@ -53,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_named_test_is_a_file_or_a_folder() {
+    fn every_named_test_is_there() {
         let files = [
             "crates/chatos-cli/tests/runs/away.rs",
             "ui/tests/e2e/quiet.spec.ts",
@@ -61,9 +75,14 @@ mod tests {
         ]
         .map(str::to_owned);
         let page = |cell: &str| (1..=30).map(|n| format!("| {n} | a | b | {cell} |\n")).collect::<String>();
-        assert_eq!(judge(&page("`runs/away.rs`, `quiet.spec.ts`, `crates/chatos-lsp`"), &files), []);
-        assert_eq!(judge(&page("–"), &files), []);
-        assert_eq!(judge(&page("`runs/gone.rs`"), &files).len(), 30);
-        assert_eq!(judge("| 1 | a | b | – |", &files).len(), 1);
+        let judge = |page: &str| judge(page, &files, &|_| "#[test]\nfn one() {}\nfn two() {}".to_owned());
+        assert_eq!(
+            judge(&page("`runs/away.rs::one`, `::two`; `quiet.spec.ts` (the card `sub`), `chatos-lsp`")),
+            []
+        );
+        assert_eq!(judge(&page("–")), []);
+        assert_eq!(judge(&page("`runs/gone.rs`")).len(), 30);
+        assert_eq!(judge(&page("`runs/away.rs::three`, `::on`")).len(), 60);
+        assert_eq!(judge("| 1 | a | b | – |").len(), 1);
     }
 }

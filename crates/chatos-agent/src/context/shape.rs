@@ -35,7 +35,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Nothing is cut.
+    /// A shape in which nothing is cut or left out, for tests of the order of messages.
     #[cfg(test)]
     pub(crate) const OPEN: Self = Self {
         each: usize::MAX,

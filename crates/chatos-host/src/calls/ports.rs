@@ -211,6 +211,7 @@ impl Ports for HostPorts {
             if let Some(problem) = &known.problem {
                 return Err(problem.clone());
             }
+            servers.is_as_trusted(known).await?;
             let list =
                 servers.pool().tools(key).await.map_err(|error| {
                     Fault::new(ErrorCode::Unavailable, Text::same(error.failure.to_string()))
