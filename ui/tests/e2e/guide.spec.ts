@@ -78,7 +78,8 @@ describe.each(['en', 'zh'] as const)('the user guide (%s)', (language) => {
     await expect.poll(() => dock.getByRole('button', { name: w.always }).isEnabled()).toBe(true);
     await take('approve');
     await dock.getByRole('button', { name: w.always }).click();
-    await page.getByRole('dialog').getByRole('button', { name: w.save }).waitFor();
+    const save = page.getByRole('dialog').getByRole('button', { name: w.save });
+    await expect.poll(() => save.isEnabled()).toBe(true);
     await take('rules');
     await page.getByRole('dialog').getByRole('button', { name: w.save }).click();
     await page.locator('[data-row="assistant"]').getByText(w.done.replaceAll('*', '')).waitFor();
