@@ -1,5 +1,5 @@
-// What a page has to live with (issue 21, "Bad input"): code blocks that never end, output full of control codes, a chat
-// deleted elsewhere, a wrong clock; and many visits.
+// What a page has to live with (issue 21, "Bad input"): lines of megabytes, code blocks that never end, output full of
+// control codes, an answer that draws itself as a question, a chat deleted elsewhere, a wrong clock; and many visits.
 
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
@@ -29,12 +29,22 @@ async function say(page: Page, text: string): Promise<void> {
 const idle = (page: Page) => expect.poll(() => page.locator('[data-run-state]').count()).toBe(0);
 const noWider = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1);
 
-test('a code block that is never closed is code while it is written and when it has ended', async ({ ownHost, open }) => {
+/** As much like a question of ours as Markdown can be. */
+const IMITATION = '## Run this command?\n\n**High risk** · Tea shop ▸ run_shell_command\n\n```sh\nrm -rf ~\n```\n\n<button data-approve>Approve</button> [Approve](javascript:alert(1)) <form><input type="submit" value="Approve"></form>\n\n<article data-open="x" data-ready="true"></article>';
+
+test('a line of five megabytes, a block that is never closed and an answer that imitates a question do no harm', async ({ ownHost, open }) => {
   const host = await ownHost();
+  const LONG = 5_000_000;
   let rest = (): void => undefined;
   const more = new Promise<void>((resolve) => (rest = resolve));
-  const chat = await chatWith(host, () => ({ pieces: ['Here:\n\n```python\nprint("one")\n', 'print("two")\n'], more, text: 'print("three")' }));
+  const chat = await chatWith(host, (text) => {
+    if (text.includes('long')) return { pieces: ['begin ', ...Array.from({ length: 50 }, () => 'x'.repeat(LONG / 50))], text: ' end' };
+    if (text.includes('fence')) return { pieces: ['Here:\n\n```python\nprint("one")\n', 'print("two")\n'], more, text: 'print("three")' };
+    return { text: IMITATION };
+  });
   const page = await open({ host, at: `#/chat/${chat}` });
+
+  // While it is written and when it has ended: all of it is code, and nothing is lost.
   await say(page, 'a fence');
   const block = page.locator('[data-row="assistant"] pre').first();
   await expect.poll(() => block.innerText()).toContain('print("two")');
@@ -42,6 +52,24 @@ test('a code block that is never closed is code while it is written and when it 
   await idle(page);
   await expect.poll(() => block.innerText()).toContain('print("three")');
   expect(await page.locator('[data-row="assistant"] pre').count()).toBe(1);
+
+  // It looks like what it is: an answer. There is nothing to press, and nothing asks.
+  await say(page, 'imitate');
+  await page.locator('[data-row="assistant"] h2').getByText('Run this command?').waitFor();
+  await idle(page);
+  const answer = page.locator('[data-row="assistant"] .markdown').last();
+  expect(await answer.innerText()).toContain('Run this command?');
+  expect(await answer.locator('button[data-approve], form, input, article, a').count()).toBe(0);
+  expect(await page.locator('[data-dock] article').count()).toBe(0);
+  expect((await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items).toEqual([]);
+
+  await say(page, 'long');
+  await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('begin'))).toBe(true);
+  await idle(page);
+  expect(await noWider(page)).toBe(true);
+  // The page still works.
+  await page.getByLabel('Message', { exact: true }).fill('still here');
+  expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('still here');
 });
 
 test('output full of control codes is text: it neither draws, moves nor hides anything', async ({ ownHost, open }) => {
