@@ -146,7 +146,7 @@ pub(crate) fn before(chat: &Transcript, run_id: &str, lang: Lang) -> Option<Stri
             "Your earlier session of this chat could not be loaded. This is what was said in it; results of calls are not repeated, so look again where you need them. The new message follows after it."
         }
         Lang::Zh => {
-            "你在此聊天中先前的会话无法载入。以下是其中说过的话；调用的结果不再重复，需要时请重新查看。新消息在其后。"
+            "你在此对话中先前的会话无法载入。以下是其中说过的话；调用的结果不再重复，需要时请重新查看。新消息在其后。"
         }
     };
     Some(format!("{intro}\n\n{cut}{kept}"))
@@ -199,22 +199,12 @@ mod tests {
     #[test]
     fn a_session_that_begins_anew_is_told_what_was_said_before_and_no_more() {
         let said = |run: &str, speaker: Speaker, text: &str| chatos_agent::Entry {
-            id: String::new(),
-            seq: 0,
             run_id: run.to_owned(),
             speaker,
             text: text.to_owned(),
-            block: String::new(),
-            images: Vec::new(),
-            documents: Vec::new(),
-            reasoning: Vec::new(),
-            origin: chatos_agent::Origin::default(),
-            measured: None,
-            calls: Vec::new(),
-            call_id: String::new(),
             tool_name: if speaker == Speaker::Tool { "execute".to_owned() } else { String::new() },
             is_error: true,
-            partial: false,
+            ..chatos_agent::Entry::default()
         };
         let first = vec![said("now", Speaker::User, "first")];
         let mut chat = Transcript { entries: first, ..Transcript::default() };

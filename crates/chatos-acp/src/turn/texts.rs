@@ -92,7 +92,7 @@ pub(super) fn begins_anew(agent: &str) -> Text {
             "{agent} could not load its earlier session. It was told what was said in this chat; what it had read or run itself it does not know any more."
         ),
         format!(
-            "{agent} 无法载入先前的会话。已将此聊天中说过的内容告诉它；它自己读过或执行过的结果已不再知道。"
+            "{agent} 无法载入先前的会话。已将此对话中说过的内容告诉它；它自己读过或执行过的结果已不再知道。"
         ),
     )
 }

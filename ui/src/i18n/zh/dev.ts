@@ -128,7 +128,7 @@ export const dev: typeof en = {
     orders: '/call 工具名 {"参数": "…"}',
     models: '使用真实模型',
     agent: '模型得到的内容',
-    chats: '聊天',
+    chats: '对话',
   },
   inspector: {
     context: '上下文',
