@@ -12,8 +12,12 @@ const PIXELS: u64 = 750;
 const FRAME: u64 = 4;
 /// Tokens per byte before a vendor has counted anything.
 const RATIO: f64 = 1.0 / 3.0;
+/// Tokens per byte that no text goes below or above.
+const RATIOS: (f64, f64) = (0.15, 0.7);
 /// Longest answer that is kept free.
 const RESERVE: u64 = 20_000;
+/// A text that was counted anew has at least this many times the tokens it was thought to have.
+const DENSER: f64 = 1.05;
 /// Fewest tokens in which a conversation works.
 const LEAST: u64 = 2_000;
 
@@ -28,10 +32,20 @@ pub(crate) struct Room {
     /// What messages may fill.
     pub(crate) usable: u64,
     pub(crate) ratio: f64,
-    /// Bytes of the newest request that this vendor counted, and its tokens.
-    pub(crate) counted: Option<(u64, u64)>,
+    pub(crate) counted: Option<Counted>,
+    /// Whether a conversation has no room at all.
+    pub(crate) is_too_small: bool,
     /// Bytes of system and tools.
     overhead: u64,
+}
+
+/// The newest request that this vendor counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Counted {
+    /// It had what stands before this.
+    pub(crate) until: i64,
+    pub(crate) bytes: u64,
+    pub(crate) tokens: u64,
 }
 
 /// What goes with every request of a pass.
@@ -76,8 +90,9 @@ impl Room {
         who: (&str, &Origin),
         fixed: &Fixed<'_>,
     ) -> Self {
-        let counted = counted(chat, who.0, who.1);
-        let ratio = ratio(counted);
+        let all = counted(chat, who.0, who.1);
+        let counted = all.iter().copied().max_by_key(|counted| counted.until);
+        let ratio = counted.map_or(RATIO, Counted::ratio);
         let (system_bytes, tool_bytes) = fixed.bytes();
         let tokens = |bytes: u64| (bytes as f64 * ratio) as u64;
         let (system, tools) = (tokens(system_bytes), tokens(tool_bytes));
@@ -95,13 +110,14 @@ impl Room {
             // alone, not by what was learned: lengths of results follow from it, and every request begins as the last one.
             window.tokens = window.tokens.max((system_bytes + tool_bytes) * 4 / 5 + reserve);
         }
-        let usable = window.tokens.saturating_sub(reserve + system + tools);
-        Self { window, reserve, system, tools, usable, ratio, counted, overhead: system_bytes + tool_bytes }
-    }
-
-    /// Whether a conversation has no room at all.
-    pub(crate) fn is_too_small(&self) -> bool {
-        self.window.source != Source::Default && self.usable < LEAST.max(self.window.tokens / 4)
+        // Dense results make no tool longer: whether there is room at all is told by the sparsest request.
+        let overhead = system_bytes + tool_bytes;
+        let sparsest = all.into_iter().map(Counted::ratio).fold(ratio, f64::min);
+        let most = window.tokens.saturating_sub(reserve + (overhead as f64 * sparsest) as u64);
+        let least = LEAST.max(window.tokens / 4);
+        let is_too_small = window.source != Source::Default && most < least;
+        let usable = window.tokens.saturating_sub(reserve + system + tools).max(least.min(most));
+        Self { window, reserve, system, tools, usable, ratio, counted, is_too_small, overhead }
     }
 
     /// Tokens of a message.
@@ -141,6 +157,15 @@ impl Room {
             messages.iter().map(weight).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         (self.overhead + bytes, pictures)
     }
+
+    /// The tokens the texts of a request have at least when it was refused without a number: what its pictures leave
+    /// of the window, where somebody stated it and a text can be so dense. `None` when the window must be smaller.
+    pub(crate) fn denser(&self, (bytes, pictures): (u64, u64)) -> Option<u64> {
+        let tokens = self.window.tokens.saturating_sub(pictures);
+        let ratio = tokens as f64 / bytes.max(1) as f64;
+        let stated = !matches!(self.window.source, Source::Default | Source::Learned);
+        (stated && ratio > self.ratio * DENSER && ratio <= RATIOS.1).then_some(tokens)
+    }
 }
 
 /// Tokens kept free for the answer.
@@ -148,25 +173,23 @@ fn reserve(window: u64, most_output: Option<u32>) -> u64 {
     most_output.map_or(RESERVE, u64::from).min(RESERVE).min(window / 4)
 }
 
-/// What the vendor counted last: bytes of a request, and its tokens.
-fn counted(chat: &Transcript, model_id: &str, origin: &Origin) -> Option<(u64, u64)> {
-    let answers = chat.entries.iter().rev().filter(|entry| entry.speaker == Speaker::Assistant);
-    let said = answers
+/// What the vendor counted in this chat, in answers and in refusals.
+fn counted(chat: &Transcript, model_id: &str, origin: &Origin) -> Vec<Counted> {
+    let one = |until, (bytes, tokens)| Counted { until, bytes, tokens };
+    let answers = chat.entries.iter().filter(|entry| entry.speaker == Speaker::Assistant);
+    let answers = answers
         .filter(|entry| entry.origin == *origin)
-        .find_map(|entry| entry.measured.map(|measured| (entry.seq, measured)));
-    let marked = chat.marks.windows.iter().rev().filter(|mark| mark.model_id == model_id);
-    let marked = marked.into_iter().find_map(|mark| mark.measured.map(|measured| (mark.to_seq, measured)));
-    match (said, marked) {
-        (Some(said), Some(marked)) => Some(if marked.0 >= said.0 { marked.1 } else { said.1 }),
-        (said, marked) => said.or(marked).map(|(_, measured)| measured),
-    }
+        .filter_map(|entry| entry.measured.map(|measured| one(entry.seq, measured)));
+    let marks = chat.marks.windows.iter().filter(|mark| mark.model_id == model_id);
+    let marks = marks.filter_map(|mark| mark.measured.map(|measured| one(mark.to_seq + 1, measured)));
+    // An answer behind a refusal in the same pass is the newer of the two.
+    marks.chain(answers).filter(|counted| counted.bytes > 0).collect()
 }
 
-/// Tokens per byte: what the vendor counted last, within reason.
-fn ratio(counted: Option<(u64, u64)>) -> f64 {
-    match counted {
-        Some((bytes, tokens)) if bytes > 0 => (tokens as f64 / bytes as f64).clamp(0.15, 0.7),
-        _ => RATIO,
+impl Counted {
+    /// Tokens per byte, within reason.
+    fn ratio(self) -> f64 {
+        (self.tokens as f64 / self.bytes as f64).clamp(RATIOS.0, RATIOS.1)
     }
 }
 
@@ -217,11 +240,19 @@ mod tests {
         let none = Transcript::default();
         let eight = room(8_192, Source::Person, &none, 3_000);
         assert_eq!((eight.reserve, eight.system, eight.usable), (2_048, 1_000, 5_144));
-        assert!(!eight.is_too_small());
-        assert!(room(8_192, Source::Person, &none, 15_000).is_too_small());
+        assert!(!eight.is_too_small);
+        assert!(room(8_192, Source::Person, &none, 15_000).is_too_small);
         // Nobody said that it is so small: the vendor is asked.
         let guessed = room(8_192, Source::Default, &none, 30_000);
-        assert!(!guessed.is_too_small() && guessed.usable >= 10_000, "{guessed:?}");
+        assert!(!guessed.is_too_small && guessed.usable >= 10_000, "{guessed:?}");
+    }
+
+    #[test]
+    fn a_refusal_without_a_number_is_explained_by_dense_texts_where_it_can_be() {
+        let eight = room(8_192, Source::Person, &Transcript::default(), 0);
+        assert_eq!(eight.denser((16_000, 0)), Some(8_192));
+        // No text has so many tokens, or so much was expected of it: the window is smaller than was stated.
+        assert_eq!((eight.denser((9_000, 0)), eight.denser((24_000, 0))), (None, None));
     }
 
     #[test]
@@ -246,6 +277,9 @@ mod tests {
             (learned.window.tokens, learned.window.source, learned.ratio),
             (4_096, Source::Learned, 0.4)
         );
+        // What is known to be smaller is not explained by dense texts, nor is what was only assumed.
+        assert_eq!(learned.denser((8_000, 0)), None);
+        assert_eq!(room(8_192, Source::Default, &chat, 0).denser((16_000, 0)), None);
         // A vendor never makes larger what a person made small, and nonsense is bounded.
         chat.marks.windows.push(mark(Some(32_000), Some((1_000, 9)), 9));
         let bounded = room(8_192, Source::Person, &chat, 0);

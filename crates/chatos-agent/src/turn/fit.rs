@@ -131,6 +131,18 @@ impl Drawn {
         (!usage.estimated && counted > pictures).then(|| (bytes, counted - pictures))
     }
 
+    /// What the vendor counted for the request that this one goes on from; `None` where something of it became
+    /// shorter since.
+    pub(super) fn before(&self) -> Option<(u64, u64)> {
+        let counted = self.room.counted?;
+        let messages = &self.request.messages;
+        // A summary may stand before what was said as a message of its own.
+        let known = self.said.iter().take_while(|said| said.seq < counted.until).count();
+        let known = known + messages.len().saturating_sub(self.said.len());
+        let (bytes, _) = self.room.request_bytes(messages.get(..known)?);
+        (bytes == counted.bytes).then_some((counted.bytes, counted.tokens))
+    }
+
     /// How full the window is, by the vendor's count where there is one.
     pub(super) fn context(&self, usage: &Usage) -> ContextFacts {
         let counted = usage.input + usage.cache_read + usage.cache_write;
@@ -149,7 +161,7 @@ impl Drawn {
     /// Why a conversation cannot even begin.
     pub(super) fn too_small(&self) -> Option<Text> {
         let room = &self.room;
-        room.is_too_small().then(|| {
+        room.is_too_small.then(|| {
             let (window, source) = (room.window.tokens, room.window.source.as_str());
             let (system, tools) = (room.system, room.tools);
             Text::new(

@@ -93,12 +93,18 @@ impl Turn {
     /// Remembers what a refusal says about the window, for the rest of the chat.
     async fn learn_window(&self, error: &ModelError, chat: &Transcript, drawn: &Drawn) -> Result<(), Fault> {
         let (bytes, pictures) = drawn.room.request_bytes(&drawn.request.messages);
-        let counted = error.input.or(error.requested).filter(|counted| *counted > pictures);
-        let measured = counted.map(|counted| (bytes, counted - pictures));
-        let window = match error.limit.filter(|limit| *limit >= SMALLEST) {
-            Some(limit) => (limit != drawn.room.window.tokens).then_some(limit),
-            None => Some((drawn.estimate() * 8 / 10).max(SMALLEST)),
+        let limit = error.limit.filter(|limit| *limit >= SMALLEST);
+        let counted = error.input.or(error.requested);
+        let texts = match (limit, counted) {
+            (None, None) => drawn.room.denser((bytes, pictures)),
+            _ => counted.and_then(|counted| counted.checked_sub(pictures)).filter(|texts| *texts > 0),
         };
+        let window = match (limit, counted) {
+            (Some(limit), _) => (limit != drawn.room.window.tokens).then_some(limit),
+            (None, None) if texts.is_some() => None,
+            _ => Some((drawn.estimate() * 8 / 10).max(SMALLEST)),
+        };
+        let measured = texts.map(|texts| (bytes, texts));
         if window.is_none() && measured.is_none() {
             return Ok(());
         }
@@ -118,7 +124,7 @@ pub(super) fn is_shortened(drawn: &Drawn, usage: &Usage, cut_off: bool, cuts: bo
     let input = usage.input + usage.cache_read + usage.cache_write;
     input > window.tokens
         || (cut_off && usage.output == 0 && input * 100 >= window.tokens * 99)
-        || (cuts && is_dropped(drawn.room.counted, drawn.measured(usage), drawn.estimate(), window.tokens))
+        || (cuts && is_dropped(drawn.before(), drawn.measured(usage), drawn.estimate(), window.tokens))
 }
 
 /// A request that goes on where the last one ended has no fewer tokens than that; room is always left for the answer,
