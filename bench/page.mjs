@@ -238,49 +238,85 @@ async function inbox({ page, cdp, url }) {
 /** The first view with nothing cached, and every page the first time it is gone to. */
 async function first({ page, cdp, url }) {
   await cdp.send('Network.enable');
-  const [painted, sizes] = [[], []];
-  for (let n = 0; n < 9; n += 1) {
+  const [painted, sizes, counts, later] = [[], [], [], []];
+  const fresh = async () => {
     await cdp.send('Network.clearBrowserCache');
-    let bytes = 0;
-    const count = ({ encodedDataLength }) => (bytes += encodedDataLength);
-    cdp.on('Network.loadingFinished', count);
     await page.goto('about:blank');
     await page.goto(`${url}#/chat`);
     await page.locator('[data-composer]').waitFor();
+  };
+  for (let n = 0; n < 9; n += 1) {
+    const seen = new Map();
+    const asked = ({ requestId, wallTime }) => seen.set(requestId, { at: wallTime * 1000, bytes: 0 });
+    const done = ({ requestId, encodedDataLength }) => {
+      if (seen.has(requestId)) seen.get(requestId).bytes = encodedDataLength;
+    };
+    cdp.on('Network.requestWillBeSent', asked);
+    cdp.on('Network.loadingFinished', done);
+    await fresh();
     painted.push(await page.evaluate(() => new Promise((resolve) => {
       new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({ type: 'largest-contentful-paint', buffered: true });
     })));
-    await pause(500);
-    cdp.off('Network.loadingFinished', count);
-    sizes.push(bytes / 1000);
+    // What was asked for until the page says that its first view stands; the code of other pages comes after it.
+    const until = await (await page.waitForFunction(() => {
+      const mark = performance.getEntriesByName('chatos-first-view')[0];
+      return mark ? performance.timeOrigin + mark.startTime : null;
+    })).jsonValue();
+    await pause(2_500);
+    cdp.off('Network.requestWillBeSent', asked);
+    cdp.off('Network.loadingFinished', done);
+    const bytes = (list) => list.reduce((sum, one) => sum + one.bytes, 0) / 1000;
+    const before = [...seen.values()].filter((one) => one.at <= until);
+    sizes.push(bytes(before));
+    counts.push(before.length);
+    later.push(bytes([...seen.values()].filter((one) => one.at > until)));
   }
   report('first view, nothing cached: largest contentful paint, p50', at(painted, 0.5), 'ms', 800, `slowest of ${painted.length}: ${Math.max(...painted).toFixed(0)} ms`);
-  report('… bytes on the wire with the answers of the API', at(sizes, 0.5), 'kB', 250);
+  report('… bytes on the wire with the answers of the API', at(sizes, 0.5), 'kB', 250, `in ${at(counts, 0.5)} requests; ${at(later, 0.5).toFixed(0)} kB more when nothing is to be done`);
+
+  /** From the press to the frame on screen that has the page's own heading (with its content, or grey lines where that
+      will be), and to the one that has its data. */
+  const watching = () => page.evaluate(() => {
+    const before = document.querySelector('main h1')?.textContent;
+    const told = { began: null, drawn: null, whole: null };
+    globalThis.benchVisit = new Promise((resolve) => {
+      const look = () => {
+        const title = document.querySelector('main h1');
+        if (told.began === null || !title || title.textContent === before) return void requestAnimationFrame(look);
+        const whole = !document.querySelector('main .skeleton');
+        // A message comes after the frame was painted.
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => {
+          told.drawn ??= performance.now() - told.began;
+          if (whole) resolve({ drawn: told.drawn, whole: performance.now() - told.began });
+        };
+        port2.postMessage(null);
+        if (!whole) requestAnimationFrame(look);
+      };
+      addEventListener('pointerdown', () => (told.began = performance.now()), { once: true, capture: true });
+      addEventListener('hashchange', () => (told.began ??= performance.now()), { once: true, capture: true });
+      look();
+    });
+  });
   const visits = [];
   for (const address of ADDRESSES.slice(1)) {
-    await cdp.send('Network.clearBrowserCache');
-    await page.goto('about:blank');
-    await page.goto(`${url}#/chat`);
-    await page.locator('[data-composer]').waitFor();
-    await pause(1_000);
-    const ms = await page.evaluate(async (hash) => {
-      const before = document.querySelector('main h1')?.textContent;
-      const began = performance.now();
-      location.hash = `#/${hash}`;
-      await new Promise((resolve) => {
-        const look = () => {
-          const title = document.querySelector('main h1');
-          if (title && title.textContent !== before && !document.querySelector('main .skeleton')) return void requestAnimationFrame(() => resolve());
-          requestAnimationFrame(look);
-        };
-        look();
-      });
-      return performance.now() - began;
-    }, address);
-    visits.push({ address, ms });
+    const times = [];
+    for (let n = 0; n < 3; n += 1) {
+      await fresh();
+      await pause(2_000);
+      await watching();
+      const link = page.locator(`nav a[href="#/${address}"]`);
+      // A place of the rail is pressed; a part of a page is gone to as the palette goes.
+      if ((await link.count()) > 0) await link.first().click();
+      else await page.evaluate((hash) => (location.hash = `#/${hash}`), address);
+      times.push(await page.evaluate(() => globalThis.benchVisit));
+    }
+    visits.push({ address, drawn: at(times.map(({ drawn }) => drawn), 0.5), whole: at(times.map(({ whole }) => whole), 0.5) });
   }
-  const slowest = visits.toSorted((a, b) => b.ms - a.ms);
-  report('first visit of a page, chosen → drawn with its data, the slowest', slowest[0].ms, 'ms', 100, slowest.slice(0, 4).map(({ address, ms }) => `${address} ${ms.toFixed(0)}`).join(', '));
+  const worst = (key) => visits.toSorted((a, b) => b[key] - a[key]);
+  const beside = (key) => worst(key).slice(0, 5).map((one) => `${one.address} ${one[key].toFixed(0)}`).join(', ');
+  report('first visit of a page, pressed → painted with its heading, the slowest', worst('drawn')[0].drawn, 'ms', 100, beside('drawn'));
+  report('… with its data', worst('whole')[0].whole, 'ms', 100, beside('whole'));
 }
 
 /** Minutes over all pages: elements and memory stay. */
