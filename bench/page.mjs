@@ -1,8 +1,9 @@
 // The page in a real Chromium: its first view and the first visit of each page, a chat of 10,000 messages opened and
-// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, minutes over all pages (issue
+// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, a tool log
+// of 20,000 lines read, searched and flooded, minutes over all pages (issue
 // 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
 //
-//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|walk …]
+//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|log|walk …]
 //
 // Needs `npm ci` and `npm run build` in ui/, a Chromium (CHROMIUM names another than /usr/bin/chromium), and for the
 // long chat the program `sqlite3`, which puts its messages into the state before the host is there.
@@ -18,13 +19,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
-const PARTS = ['first', 'scroll', 'stream', 'inbox', 'walk'];
+const PARTS = ['first', 'scroll', 'stream', 'inbox', 'log', 'walk'];
 const chosen = process.argv.slice(2).filter((word) => PARTS.includes(word));
 const wants = (part) => chosen.length === 0 || chosen.includes(part);
 const binary = absolute(process.argv.slice(2).find((word) => !PARTS.includes(word)) ?? join(root, 'target/release/chatos'));
 const MESSAGES = 10_000;
 const QUESTIONS = 3_000;
 const VISITS = 50;
+const LINES = 20_000;
+/** How many more lines come while the log is looked at, and for how long. */
+const FLOOD = 5_000;
+const FLOOD_MS = 10_000;
 /** Characters per second of the answer that streams, and for how long. */
 const RATE = 800;
 const STREAM_MS = 15_000;
@@ -235,6 +240,70 @@ async function inbox({ page, cdp, url }) {
   report(`an Inbox of ${QUESTIONS} questions: DOM nodes left behind by each of ${VISITS} visits`, Math.max(0, (last.nodes - first.nodes) / VISITS), 'nodes', 1, `${first.nodes} → ${last.nodes} nodes, ${first.jsEventListeners} → ${last.jsEventListeners} listeners`);
 }
 
+/** A tool log of very many lines: opened, read back page by page, searched, and followed while it is flooded. */
+async function log({ page, cdp, url }) {
+  const began = Date.now() - LINES * 1000;
+  const lines = (from, count) => Array.from({ length: count / 2 }, (_, index) => {
+    const n = from + index;
+    const common = { v: 1, callId: `bench-call-${n}`, runId: 'bench', server: 'project_files', toolName: 'read_file' };
+    const ts = (more) => new Date(began + n * 2_000 + more).toISOString();
+    return `${JSON.stringify({ ...common, ts: ts(0), type: 'tool_call', args: { path: `src/module_${n}/file.rs`, start_line: n } })}\n${JSON.stringify({ ...common, ts: ts(1), type: 'tool_result', status: 'ok', code: 'ok', isError: false, elapsedMs: 3, queuedMs: 0, waitedMs: 0, size: 4_000 })}\n`;
+  }).join('');
+  appendFileSync(join(state, 'tool-log.jsonl'), lines(0, LINES));
+  const rows = page.locator('main ol > li[data-call]');
+  const opened = [];
+  for (let n = 0; n < 7; n += 1) {
+    await page.goto(`${url}#/settings/servers`);
+    await page.reload();
+    await page.locator('main h1').waitFor();
+    await pause(1_500);
+    opened.push(await page.evaluate(async () => {
+      const chosenAt = performance.now();
+      location.hash = '#/settings/tool-log';
+      while (!document.querySelector('main li[data-call]')) await new Promise(requestAnimationFrame);
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return performance.now() - chosenAt;
+    }));
+  }
+  report(`a tool log of ${LINES.toLocaleString('en')} lines, chosen → painted, p50`, at(opened, 0.5), 'ms', 150, `slowest of ${opened.length}: ${Math.max(...opened).toFixed(0)} ms`);
+  const more = page.locator('main .more button');
+  const told = await watch(page, async () => {
+    for (let n = 0; n < 15; n += 1) {
+      const before = await rows.count();
+      await more.click();
+      await page.waitForFunction((count) => document.querySelectorAll('main li[data-call]').length > count, before);
+    }
+  }, true);
+  report('… read back by 15 pages: the longest task of the main thread', Math.max(0, ...told.tasks), 'ms', null, `${await rows.count()} calls shown, ${await page.locator('main *').count()} elements`);
+  const search = await page.evaluate(async () => {
+    const box = document.querySelector('main input[type="search"], main input');
+    const began = performance.now();
+    box.value = 'module_17/';
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    while (document.querySelectorAll('main li[data-call]').length !== 1) await new Promise(requestAnimationFrame);
+    box.value = '';
+    const ms = performance.now() - began;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    return ms;
+  });
+  report('… searched: typed → the one call painted', search, 'ms', null, 'a quarter of a second of it is the pause after the last letter');
+  await page.waitForFunction(() => document.querySelectorAll('main li[data-call]').length > 10);
+  await cdp.send('Performance.enable');
+  const busy = async () => Object.fromEntries((await cdp.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value]));
+  const before = await busy();
+  const flooded = await watch(page, async () => {
+    const step = FLOOD / 100;
+    for (let n = 0; n < 100; n += 1) {
+      appendFileSync(join(state, 'tool-log.jsonl'), lines(LINES / 2 + (n * step) / 2, step));
+      await pause(FLOOD_MS / 100);
+    }
+    await pause(1_000);
+  }, false);
+  const after = await busy();
+  const share = (100 * (after.TaskDuration - before.TaskDuration)) / (after.Timestamp - before.Timestamp);
+  report(`… ${FLOOD.toLocaleString('en')} more lines in ${FLOOD_MS / 1000} s while it is looked at: main thread busy`, share, '%', null, `${flooded.tasks.length} tasks over 50 ms, longest ${Math.max(0, ...flooded.tasks).toFixed(0)} ms; ${await rows.count()} calls shown`);
+}
+
 /** The first view with nothing cached, and every page the first time it is gone to. */
 async function first({ page, cdp, url }) {
   await cdp.send('Network.enable');
@@ -368,6 +437,7 @@ try {
   if (wants('scroll')) await scroll(open);
   if (wants('stream')) await stream(open);
   if (wants('inbox')) await inbox(open);
+  if (wants('log')) await log(open);
   if (wants('walk')) await walk(open);
 } finally {
   await browser?.close();

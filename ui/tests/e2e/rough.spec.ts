@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { test } from './fixtures';
 import type { Host } from './host';
 import { lastOf, ModelServer, type Script } from './model-server';
+import { RESULTS } from './programs';
 
 /** A chat whose model does what `answers` says of the words it is asked. */
 async function chatWith(host: Host, answers: (text: string, called: boolean) => Script): Promise<string> {
@@ -35,10 +36,12 @@ const IMITATION = '## Run this command?\n\n**High risk** · Tea shop ▸ run_she
 test('a line of five megabytes, a block that is never closed and an answer that imitates a question do no harm', async ({ ownHost, open }) => {
   const host = await ownHost();
   const LONG = 5_000_000;
+  const ONE = `first${'y'.repeat(LONG)}last`;
   let rest = (): void => undefined;
   const more = new Promise<void>((resolve) => (rest = resolve));
   const chat = await chatWith(host, (text) => {
     if (text.includes('long')) return { pieces: ['begin ', ...Array.from({ length: 50 }, () => 'x'.repeat(LONG / 50))], text: ' end' };
+    if (text.includes('at once')) return { text: ONE };
     if (text.includes('fence')) return { pieces: ['Here:\n\n```python\nprint("one")\n', 'print("two")\n'], more, text: 'print("three")' };
     return { text: IMITATION };
   });
@@ -67,6 +70,13 @@ test('a line of five megabytes, a block that is never closed and an answer that 
   await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('begin'))).toBe(true);
   await idle(page);
   expect(await noWider(page)).toBe(true);
+  // The same in one single event of the vendor's stream: it arrives, whole.
+  await say(page, 'at once');
+  await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('first'))).toBe(true);
+  await idle(page);
+  const { messages } = await host.api<{ messages: { content: string }[] }>('GET', `sessions/${chat}/messages?limit=1`);
+  expect(messages[0]?.content === ONE).toBe(true);
+  expect(await noWider(page)).toBe(true);
   // The page still works.
   await page.getByLabel('Message', { exact: true }).fill('still here');
   expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('still here');
@@ -89,6 +99,43 @@ test('output full of control codes is text: it neither draws, moves nor hides an
   expect(await card.locator('a[href*="evil"]').count()).toBe(0);
   expect(await page.title()).toContain('ChatOS');
   expect(await noWider(page)).toBe(true);
+});
+
+test('lines that a program draws again and again are shown as it left them', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const command = String.raw`printf 'fetching 10%%\rfetching 60%%\rfetching 100%%\n'; printf 'app  1/3\nlib  1/2\n\033[2A\033[2K\033[32mapp  3/3\033[0m\n\033[2Klib  2/2\n'; printf 'added 214 packages\n'`;
+  const chat = await chatWith(host, (_, called) => (called ? { text: 'done' } : { call: { tool: 'run_shell_command', args: { command } } }));
+  const page = await open({ host, at: `#/chat/${chat}` });
+  await say(page, 'go');
+  await page.locator('[data-row="assistant"]').getByText('done', { exact: true }).waitFor();
+  const card = page.locator('[data-tool="run_shell_command"]');
+  await card.getByRole('button').first().click();
+  await card.getByText('added 214 packages').first().waitFor();
+  expect((await card.locator('pre').last().innerText()).trim()).toBe('fetching 100%\napp  3/3\nlib  2/2\nadded 214 packages');
+  await page.screenshot({ path: `${RESULTS}/pages/redrawn-lines.png` });
+});
+
+test('who wants no movement sees none: what is at the end of a growing answer stands still', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  let rest = (): void => undefined;
+  const more = new Promise<void>((resolve) => (rest = resolve));
+  const chat = await chatWith(host, () => ({ pieces: ['It ', 'grows '], more, text: 'on.' }));
+  const page = await open({ host, at: `#/chat/${chat}` });
+  await say(page, 'go');
+  const grows = page.locator('[data-row="assistant"] .streaming p').last();
+  await grows.getByText('It grows').waitFor();
+  const caret = () => grows.evaluate((element) => {
+    const look = getComputedStyle(element, '::after');
+    const moving = document.getAnimations().filter((one) => one.playState === 'running' && one.effect?.getComputedTiming().iterations !== 1);
+    return { width: Number.parseFloat(look.width) > 0, count: look.animationIterationCount, moving: moving.length };
+  });
+  // It is there, and it blinks for everybody else.
+  expect(await caret()).toMatchObject({ width: true, count: 'infinite' });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await caret()).toMatchObject({ width: true, count: '1' });
+  await expect.poll(async () => (await caret()).moving).toBe(0);
+  rest();
+  await idle(page);
 });
 
 test('a chat that is deleted in another window says so here, and what was written is not lost', async ({ ownHost, open }) => {
