@@ -6,18 +6,18 @@ type AccessKind = 'read' | 'write' | 'host';
 const may = (kind: AccessKind, value: string) => `${kind === 'host' ? 'reach' : kind} \`${value}\``;
 
 export const access = {
-  intro: 'Commands of agents run in a sandbox: they write only in their folder and have no network. Here is what you opened to them beyond that, folder by folder. An agent asks when it needs something.',
-  empty: 'Nothing is open: commands have what the sandbox gives.',
+  intro: 'Agents’ commands run in a sandbox: they can write only in their folder and have no network. Here’s what you have allowed beyond that, folder by folder. An agent asks when it needs more.',
+  empty: 'Nothing is allowed beyond the sandbox.',
   kinds: { read: 'Read', write: 'Write', host: 'Reach' },
-  granted: 'Opened',
+  granted: 'Allowed',
   used: 'last used',
   unused: 'not used yet',
-  revoke: 'Take back',
-  revokeOf: (value: string) => `Take back ${value}`,
-  revokeTitle: (value: string) => `Close ${value} again?`,
-  revokeText: 'Commands that run now keep it until they end. Agents may ask for it again.',
-  done: (value: string) => `${value} is closed again`,
-  add: 'Open something in the terminal, in the folder it is meant for:',
+  revoke: 'Revoke',
+  revokeOf: (value: string) => `Revoke ${value}`,
+  revokeTitle: (value: string) => `Revoke ${value}?`,
+  revokeText: 'Commands running now keep it until they end. Agents can ask for it again.',
+  done: (value: string) => `${value} revoked`,
+  add: 'To allow something from a terminal, run this in its folder:',
   /** On the card of a command that was refused something. */
   note: {
     denied: (one: { access: string; path: string | null; host: string | null }) => {
@@ -34,8 +34,8 @@ export const access = {
     notAgain: 'The command wasn’t run again.',
     tellAgent: 'Tell the agent',
     tell: (kind: AccessKind, value: string) => `Commands may now ${may(kind, value)}. Go on.`,
-    told: 'The agent is told.',
-    manage: 'What is open',
+    told: 'Sent to the agent.',
+    manage: 'What is allowed',
     settings: (access: string): string => (access === 'network' ? 'Network settings' : 'Allowed paths'),
   },
 };
