@@ -24,10 +24,7 @@ fn main() -> ExitCode {
     let environment = chatos_paths::Environment::of_process();
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => {
-            let chinese = Cli::in_chinese(&environment, &error);
-            return usage(&error, chinese.as_deref());
-        }
+        Err(error) => return usage(&error),
     };
     let output = Output::new(&cli.global, &environment);
     let result = match cli.command.unwrap_or_else(Command::default_serve) {

@@ -70,6 +70,6 @@ pub(crate) enum HookScope {
 pub(crate) enum OnFailure {
     /// The program asks itself.
     Own,
-    /// It counts as a no.
+    /// It is a no.
     Deny,
 }

@@ -153,7 +153,7 @@ pub(crate) struct InitArgs {
 /// Where plugins come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PluginSource {
-    /// Built in.
+    /// With the program.
     Builtin,
     /// Installed.
     User,
@@ -175,8 +175,8 @@ impl PluginSource {
 /// What happens to a plugin's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PluginData {
-    /// Keep it.
+    /// It stays.
     Keep,
-    /// Delete it.
+    /// It goes.
     Delete,
 }
