@@ -35,12 +35,10 @@ const IMITATION = '## Run this command?\n\n**High risk** · Tea shop ▸ run_she
 test('a line of five megabytes, a block that is never closed and an answer that imitates a question do no harm', async ({ ownHost, open }) => {
   const host = await ownHost();
   const LONG = 5_000_000;
-  const ONE = `first${'y'.repeat(LONG)}last`;
   let rest = (): void => undefined;
   const more = new Promise<void>((resolve) => (rest = resolve));
   const chat = await chatWith(host, (text) => {
     if (text.includes('long')) return { pieces: ['begin ', ...Array.from({ length: 50 }, () => 'x'.repeat(LONG / 50))], text: ' end' };
-    if (text.includes('at once')) return { text: ONE };
     if (text.includes('fence')) return { pieces: ['Here:\n\n```python\nprint("one")\n', 'print("two")\n'], more, text: 'print("three")' };
     return { text: IMITATION };
   });
@@ -68,13 +66,6 @@ test('a line of five megabytes, a block that is never closed and an answer that 
   await say(page, 'long');
   await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('begin'))).toBe(true);
   await idle(page);
-  expect(await noWider(page)).toBe(true);
-  // The same in one single event of the vendor's stream: it arrives, whole.
-  await say(page, 'at once');
-  await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('first'))).toBe(true);
-  await idle(page);
-  const { messages } = await host.api<{ messages: { content: string }[] }>('GET', `sessions/${chat}/messages?limit=1`);
-  expect(messages[0]?.content === ONE).toBe(true);
   expect(await noWider(page)).toBe(true);
   // The page still works.
   await page.getByLabel('Message', { exact: true }).fill('still here');

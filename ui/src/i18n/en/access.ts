@@ -6,8 +6,8 @@ type AccessKind = 'read' | 'write' | 'host';
 const may = (kind: AccessKind, value: string) => `${kind === 'host' ? 'reach' : kind} \`${value}\``;
 
 export const access = {
-  intro: 'Agents’ commands run in a sandbox: they can write only in their folder and have no network. Here’s what you have allowed beyond that, folder by folder. An agent asks when it needs more.',
-  empty: 'Nothing is allowed beyond the sandbox.',
+  intro: 'Commands of agents run in a sandbox: they write only in their folder and have no network. Here is what you opened to them beyond that, folder by folder. An agent asks when it needs something.',
+  empty: 'Nothing is open: commands have what the sandbox gives.',
   kinds: { read: 'Read', write: 'Write', host: 'Reach' },
   granted: 'Allowed',
   used: 'last used',
@@ -17,7 +17,7 @@ export const access = {
   revokeTitle: (value: string) => `Revoke ${value}?`,
   revokeText: 'Commands running now keep it until they end. Agents can ask for it again.',
   done: (value: string) => `${value} revoked`,
-  add: 'To allow something from a terminal, run this in its folder:',
+  add: 'Open something in the terminal, in the folder it is meant for:',
   /** On the card of a command that was refused something. */
   note: {
     denied: (one: { access: string; path: string | null; host: string | null }) => {

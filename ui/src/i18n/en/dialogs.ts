@@ -215,7 +215,7 @@ export const dialogs = {
     next: 'What goes with the next message',
   },
   commands: {
-    intro: 'Your own texts, sent by name: type / and the name in a message. Nothing in them is run.',
+    intro: 'Texts of yours that you send by name: type / and the name in a message. Nothing in them is run.',
     empty: 'No commands yet',
     exampleIntro: 'For example a command review with this text:',
     example: 'Review $1 for $2. Compare it with @docs/style.md.',
