@@ -1,8 +1,9 @@
 // The page in a real Chromium: its first view and the first visit of each page, a chat of 10,000 messages opened and
-// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, minutes over all pages (issue
+// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, a tool log
+// of 20,000 lines read, searched and flooded, minutes over all pages (issue
 // 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
 //
-//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|walk …]
+//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|log|walk …]
 //
 // Needs `npm ci` and `npm run build` in ui/, a Chromium (CHROMIUM names another than /usr/bin/chromium), and for the
 // long chat the program `sqlite3`, which puts its messages into the state before the host is there.
@@ -18,13 +19,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
-const PARTS = ['first', 'scroll', 'stream', 'inbox', 'walk'];
+const PARTS = ['first', 'scroll', 'stream', 'inbox', 'log', 'walk'];
 const chosen = process.argv.slice(2).filter((word) => PARTS.includes(word));
 const wants = (part) => chosen.length === 0 || chosen.includes(part);
 const binary = absolute(process.argv.slice(2).find((word) => !PARTS.includes(word)) ?? join(root, 'target/release/chatos'));
 const MESSAGES = 10_000;
 const QUESTIONS = 3_000;
 const VISITS = 50;
+const LINES = 20_000;
+/** How many more lines come while the log is looked at, and for how long. */
+const FLOOD = 5_000;
+const FLOOD_MS = 10_000;
 /** Characters per second of the answer that streams, and for how long. */
 const RATE = 800;
 const STREAM_MS = 15_000;
@@ -235,52 +240,152 @@ async function inbox({ page, cdp, url }) {
   report(`an Inbox of ${QUESTIONS} questions: DOM nodes left behind by each of ${VISITS} visits`, Math.max(0, (last.nodes - first.nodes) / VISITS), 'nodes', 1, `${first.nodes} → ${last.nodes} nodes, ${first.jsEventListeners} → ${last.jsEventListeners} listeners`);
 }
 
+/** A tool log of very many lines: opened, read back page by page, searched, and followed while it is flooded. */
+async function log({ page, cdp, url }) {
+  const began = Date.now() - LINES * 1000;
+  const lines = (from, count) => Array.from({ length: count / 2 }, (_, index) => {
+    const n = from + index;
+    const common = { v: 1, callId: `bench-call-${n}`, runId: 'bench', server: 'project_files', toolName: 'read_file' };
+    const ts = (more) => new Date(began + n * 2_000 + more).toISOString();
+    return `${JSON.stringify({ ...common, ts: ts(0), type: 'tool_call', args: { path: `src/module_${n}/file.rs`, start_line: n } })}\n${JSON.stringify({ ...common, ts: ts(1), type: 'tool_result', status: 'ok', code: 'ok', isError: false, elapsedMs: 3, queuedMs: 0, waitedMs: 0, size: 4_000 })}\n`;
+  }).join('');
+  appendFileSync(join(state, 'tool-log.jsonl'), lines(0, LINES));
+  const rows = page.locator('main ol > li[data-call]');
+  const opened = [];
+  for (let n = 0; n < 7; n += 1) {
+    await page.goto(`${url}#/settings/servers`);
+    await page.reload();
+    await page.locator('main h1').waitFor();
+    await pause(1_500);
+    opened.push(await page.evaluate(async () => {
+      const chosenAt = performance.now();
+      location.hash = '#/settings/tool-log';
+      while (!document.querySelector('main li[data-call]')) await new Promise(requestAnimationFrame);
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return performance.now() - chosenAt;
+    }));
+  }
+  report(`a tool log of ${LINES.toLocaleString('en')} lines, chosen → painted, p50`, at(opened, 0.5), 'ms', 150, `slowest of ${opened.length}: ${Math.max(...opened).toFixed(0)} ms`);
+  const more = page.locator('main .more button');
+  const told = await watch(page, async () => {
+    for (let n = 0; n < 15; n += 1) {
+      const before = await rows.count();
+      await more.click();
+      await page.waitForFunction((count) => document.querySelectorAll('main li[data-call]').length > count, before);
+    }
+  }, true);
+  report('… read back by 15 pages: the longest task of the main thread', Math.max(0, ...told.tasks), 'ms', null, `${await rows.count()} calls shown, ${await page.locator('main *').count()} elements`);
+  const search = await page.evaluate(async () => {
+    const box = document.querySelector('main input[type="search"], main input');
+    const began = performance.now();
+    box.value = 'module_17/';
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    while (document.querySelectorAll('main li[data-call]').length !== 1) await new Promise(requestAnimationFrame);
+    box.value = '';
+    const ms = performance.now() - began;
+    box.dispatchEvent(new Event('input', { bubbles: true }));
+    return ms;
+  });
+  report('… searched: typed → the one call painted', search, 'ms', null, 'a quarter of a second of it is the pause after the last letter');
+  await page.waitForFunction(() => document.querySelectorAll('main li[data-call]').length > 10);
+  await cdp.send('Performance.enable');
+  const busy = async () => Object.fromEntries((await cdp.send('Performance.getMetrics')).metrics.map(({ name, value }) => [name, value]));
+  const before = await busy();
+  const flooded = await watch(page, async () => {
+    const step = FLOOD / 100;
+    for (let n = 0; n < 100; n += 1) {
+      appendFileSync(join(state, 'tool-log.jsonl'), lines(LINES / 2 + (n * step) / 2, step));
+      await pause(FLOOD_MS / 100);
+    }
+    await pause(1_000);
+  }, false);
+  const after = await busy();
+  const share = (100 * (after.TaskDuration - before.TaskDuration)) / (after.Timestamp - before.Timestamp);
+  report(`… ${FLOOD.toLocaleString('en')} more lines in ${FLOOD_MS / 1000} s while it is looked at: main thread busy`, share, '%', null, `${flooded.tasks.length} tasks over 50 ms, longest ${Math.max(0, ...flooded.tasks).toFixed(0)} ms; ${await rows.count()} calls shown`);
+}
+
 /** The first view with nothing cached, and every page the first time it is gone to. */
 async function first({ page, cdp, url }) {
   await cdp.send('Network.enable');
-  const [painted, sizes] = [[], []];
-  for (let n = 0; n < 9; n += 1) {
+  const [painted, sizes, counts, later] = [[], [], [], []];
+  const fresh = async () => {
     await cdp.send('Network.clearBrowserCache');
-    let bytes = 0;
-    const count = ({ encodedDataLength }) => (bytes += encodedDataLength);
-    cdp.on('Network.loadingFinished', count);
     await page.goto('about:blank');
     await page.goto(`${url}#/chat`);
     await page.locator('[data-composer]').waitFor();
+  };
+  for (let n = 0; n < 9; n += 1) {
+    const seen = new Map();
+    const asked = ({ requestId, wallTime }) => seen.set(requestId, { at: wallTime * 1000, bytes: 0 });
+    const done = ({ requestId, encodedDataLength }) => {
+      if (seen.has(requestId)) seen.get(requestId).bytes = encodedDataLength;
+    };
+    cdp.on('Network.requestWillBeSent', asked);
+    cdp.on('Network.loadingFinished', done);
+    await fresh();
     painted.push(await page.evaluate(() => new Promise((resolve) => {
       new PerformanceObserver((list) => resolve(list.getEntries().at(-1)?.startTime ?? 0)).observe({ type: 'largest-contentful-paint', buffered: true });
     })));
-    await pause(500);
-    cdp.off('Network.loadingFinished', count);
-    sizes.push(bytes / 1000);
+    // What was asked for until the page says that its first view stands; the code of other pages comes after it.
+    const until = await (await page.waitForFunction(() => {
+      const mark = performance.getEntriesByName('chatos-first-view')[0];
+      return mark ? performance.timeOrigin + mark.startTime : null;
+    })).jsonValue();
+    await pause(2_500);
+    cdp.off('Network.requestWillBeSent', asked);
+    cdp.off('Network.loadingFinished', done);
+    const bytes = (list) => list.reduce((sum, one) => sum + one.bytes, 0) / 1000;
+    const before = [...seen.values()].filter((one) => one.at <= until);
+    sizes.push(bytes(before));
+    counts.push(before.length);
+    later.push(bytes([...seen.values()].filter((one) => one.at > until)));
   }
   report('first view, nothing cached: largest contentful paint, p50', at(painted, 0.5), 'ms', 800, `slowest of ${painted.length}: ${Math.max(...painted).toFixed(0)} ms`);
-  report('… bytes on the wire with the answers of the API', at(sizes, 0.5), 'kB', 250);
+  report('… bytes on the wire with the answers of the API', at(sizes, 0.5), 'kB', 250, `in ${at(counts, 0.5)} requests; ${at(later, 0.5).toFixed(0)} kB more when nothing is to be done`);
+
+  /** From the press to the frame on screen that has the page's own heading (with its content, or grey lines where that
+      will be), and to the one that has its data. */
+  const watching = () => page.evaluate(() => {
+    const before = document.querySelector('main h1')?.textContent;
+    const told = { began: null, drawn: null, whole: null };
+    globalThis.benchVisit = new Promise((resolve) => {
+      const look = () => {
+        const title = document.querySelector('main h1');
+        if (told.began === null || !title || title.textContent === before) return void requestAnimationFrame(look);
+        const whole = !document.querySelector('main .skeleton');
+        // A message comes after the frame was painted.
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => {
+          told.drawn ??= performance.now() - told.began;
+          if (whole) resolve({ drawn: told.drawn, whole: performance.now() - told.began });
+        };
+        port2.postMessage(null);
+        if (!whole) requestAnimationFrame(look);
+      };
+      addEventListener('pointerdown', () => (told.began = performance.now()), { once: true, capture: true });
+      addEventListener('hashchange', () => (told.began ??= performance.now()), { once: true, capture: true });
+      look();
+    });
+  });
   const visits = [];
   for (const address of ADDRESSES.slice(1)) {
-    await cdp.send('Network.clearBrowserCache');
-    await page.goto('about:blank');
-    await page.goto(`${url}#/chat`);
-    await page.locator('[data-composer]').waitFor();
-    await pause(1_000);
-    const ms = await page.evaluate(async (hash) => {
-      const before = document.querySelector('main h1')?.textContent;
-      const began = performance.now();
-      location.hash = `#/${hash}`;
-      await new Promise((resolve) => {
-        const look = () => {
-          const title = document.querySelector('main h1');
-          if (title && title.textContent !== before && !document.querySelector('main .skeleton')) return void requestAnimationFrame(() => resolve());
-          requestAnimationFrame(look);
-        };
-        look();
-      });
-      return performance.now() - began;
-    }, address);
-    visits.push({ address, ms });
+    const times = [];
+    for (let n = 0; n < 3; n += 1) {
+      await fresh();
+      await pause(2_000);
+      await watching();
+      const link = page.locator(`nav a[href="#/${address}"]`);
+      // A place of the rail is pressed; a part of a page is gone to as the palette goes.
+      if ((await link.count()) > 0) await link.first().click();
+      else await page.evaluate((hash) => (location.hash = `#/${hash}`), address);
+      times.push(await page.evaluate(() => globalThis.benchVisit));
+    }
+    visits.push({ address, drawn: at(times.map(({ drawn }) => drawn), 0.5), whole: at(times.map(({ whole }) => whole), 0.5) });
   }
-  const slowest = visits.toSorted((a, b) => b.ms - a.ms);
-  report('first visit of a page, chosen → drawn with its data, the slowest', slowest[0].ms, 'ms', 100, slowest.slice(0, 4).map(({ address, ms }) => `${address} ${ms.toFixed(0)}`).join(', '));
+  const worst = (key) => visits.toSorted((a, b) => b[key] - a[key]);
+  const beside = (key) => worst(key).slice(0, 5).map((one) => `${one.address} ${one[key].toFixed(0)}`).join(', ');
+  report('first visit of a page, pressed → painted with its heading, the slowest', worst('drawn')[0].drawn, 'ms', 100, beside('drawn'));
+  report('… with its data', worst('whole')[0].whole, 'ms', 100, beside('whole'));
 }
 
 /** Minutes over all pages: elements and memory stay. */
@@ -332,6 +437,7 @@ try {
   if (wants('scroll')) await scroll(open);
   if (wants('stream')) await stream(open);
   if (wants('inbox')) await inbox(open);
+  if (wants('log')) await log(open);
   if (wants('walk')) await walk(open);
 } finally {
   await browser?.close();

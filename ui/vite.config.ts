@@ -10,24 +10,38 @@ const host = process.env.CHATOS_DEV_URL ?? 'http://127.0.0.1:7878';
     pages use as well; left to itself the bundler makes a file of each, and the first view waits for all of them. */
 const FIRST = ['src/main.ts', 'src/features/chat/ChatPage.svelte'];
 const first = new Set<string>();
+/** What the rail leads to. The small components they share would be a file and a style sheet each: thirty requests for
+    the first visit of a page. They are one file, and what only one page uses stays with it. */
+const RAIL = ['prompts/QueuePage', 'tasks/TasksPage', 'apps/AppsPage', 'agents/AgentsPage', 'agents/agents/AgentsTab', 'agents/models/ModelsTab', 'settings/SettingsPage', 'settings/servers/ServersTab', 'runs/RunsPage', 'changes/ChangesPage'];
+const shared = new Set<string>();
 
-function firstView(): Plugin {
+function chunks(): Plugin {
   return {
-    name: 'first-view',
+    name: 'chunks',
     apply: 'build',
     buildEnd() {
-      const visit = (id: string): void => {
-        if (first.has(id)) return;
-        first.add(id);
-        this.getModuleInfo(id)?.importedIds.forEach(visit);
+      const ids = [...this.getModuleIds()];
+      const visit = (id: string, seen: Set<string>): Set<string> => {
+        if (seen.has(id)) return seen;
+        seen.add(id);
+        this.getModuleInfo(id)?.importedIds.forEach((other) => visit(other, seen));
+        return seen;
       };
-      for (const id of this.getModuleIds()) if (FIRST.some((name) => id.endsWith(`/${name}`))) visit(id);
+      for (const id of ids) if (FIRST.some((name) => id.endsWith(`/${name}`))) visit(id, first);
+      const pages = RAIL.map((name) => {
+        const id = ids.find((other) => other.endsWith(`/src/features/${name}.svelte`));
+        if (id === undefined) throw new Error(`vite.config.ts: there is no page ${name}`);
+        return visit(id, new Set());
+      });
+      for (const id of ids) {
+        if (!first.has(id) && /\/(src\/components|node_modules)\//.test(id) && pages.filter((page) => page.has(id)).length > 1) shared.add(id);
+      }
     },
   };
 }
 
 export default defineConfig({
-  plugins: [svelte(), firstView()],
+  plugins: [svelte(), chunks()],
   base: '/',
   // Workers load grammars when they need them (components/code.worker.ts).
   worker: { format: 'es' },
@@ -42,7 +56,7 @@ export default defineConfig({
     manifest: 'manifest.json',
     rolldownOptions: {
       checks: { pluginTimings: false },
-      output: { codeSplitting: { groups: [{ name: 'first', test: (id) => first.has(id) }] } },
+      output: { codeSplitting: { groups: [{ name: 'first', test: (id) => first.has(id), priority: 2 }, { name: 'parts', test: (id) => shared.has(id), priority: 1 }] } },
     },
   },
   server: {

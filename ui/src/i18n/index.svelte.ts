@@ -70,7 +70,7 @@ class I18n {
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.tag).format(value);
+    return once(`number ${this.tag}`, () => new Intl.NumberFormat(this.tag)).format(value);
   }
 
   bytes(value: number): string {
@@ -82,7 +82,8 @@ class I18n {
       unit += 1;
     }
     const digits = size < 10 && unit > 0 ? 1 : 0;
-    return `${new Intl.NumberFormat(this.tag, { maximumFractionDigits: digits }).format(size)} ${units[unit]}`;
+    const format = once(`bytes ${digits} ${this.tag}`, () => new Intl.NumberFormat(this.tag, { maximumFractionDigits: digits }));
+    return `${format.format(size)} ${units[unit]}`;
   }
 
   /** The day alone, with its weekday. */

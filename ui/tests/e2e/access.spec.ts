@@ -21,8 +21,8 @@ describe('what commands may use', () => {
     expect(await rows.count()).toBe(3);
     expect(await violations(page)).toEqual([]);
     await keep(page, 'access');
-    await page.getByRole('button', { name: 'Take back packages.example.org' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+    await page.getByRole('button', { name: 'Revoke packages.example.org' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await expect.poll(() => rows.count()).toBe(2);
     const { items } = await host.api<{ items: { value: string }[] }>('GET', 'access');
     expect(items.map((item) => item.value)).toEqual(['/srv/data', '/srv/out']);

@@ -152,7 +152,7 @@ describe('/ and @', () => {
     await keep(page, 'resources-list');
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Enter');
-    const form = page.getByRole('form', { name: 'Places of @guide:memo://days/{day}' });
+    const form = page.getByRole('form', { name: 'Variables of @guide:memo://days/{day}' });
     await form.getByLabel('day').fill('m');
     await expect.poll(() => form.locator('datalist option').evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toEqual(['monday']);
     await keep(page, 'resources-form');

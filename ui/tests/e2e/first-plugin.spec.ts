@@ -14,61 +14,72 @@ import { environment, openSandbox, panel, run, Sandbox } from './sandbox';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 
-async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['CHATOS_PICTURES'] === '1') await page.screenshot({ path: join(DOCS, 'pictures', `first-plugin-${name}.png`) });
+type Language = 'en' | 'zh';
+
+async function picture(page: Page, name: string, language: Language): Promise<void> {
+  if (process.env['CHATOS_PICTURES'] === '1') await page.screenshot({ path: join(DOCS, 'pictures', `first-plugin-${name}.${language}.png`) });
 }
 
+const DOCUMENT = { en: 'first-plugin.md', zh: 'first-plugin.zh-CN.md' };
+
 /** The code of the document, as somebody would copy it. */
-function fromDocument(language: string): string {
-  const text = readFileSync(join(DOCS, 'first-plugin.md'), 'utf8');
-  const found = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
-  if (!found) throw new Error(`docs/first-plugin.md has no code in ${language}`);
+function fromDocument(document: string, code: string): string {
+  const text = readFileSync(join(DOCS, document), 'utf8');
+  const found = new RegExp(`\`\`\`${code}\\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+  if (!found) throw new Error(`docs/${document} has no code in ${code}`);
   return found;
 }
 
+/** What is read on the page, in the words of the document. */
+const WORDS = {
+  en: { ping: 'Ping the backend', pinged: 'The backend answers: app', ask: 'Ask me', name: 'Name', submit: 'Submit', hello: 'Hello, Ada', greet: 'Say hello', test: 'MCP Test', tool: 'Tool', run: 'Run', llm: 'LLM', message: 'Message', found: 'Here’s what I found:' },
+  zh: { ping: '呼叫后端', pinged: '后端回答：app', ask: '问我', name: '名字', submit: '提交', hello: '你好，Ada', greet: '打个招呼', test: 'MCP 测试', tool: '工具', run: '运行', llm: '模型', message: '消息', found: 'Here’s what I found:' },
+};
+
 describe('your first plugin', () => {
-  test('can be followed from the first line to the last', async ({ open, onTestFinished }) => {
+  test.for(['en', 'zh'] as const)('%s: can be followed from the first line to the last', async (language, { open, onTestFinished }) => {
+    const w = WORDS[language];
     const home = mkdtempSync(join(tmpdir(), 'chatos-first-'));
     const dir = join(home, 'hello');
-    run(home, ['plugin', 'init', 'hello', '--id', 'com.example.hello', '--name', 'Hello']);
+    run(home, ['plugin', 'init', 'hello', '--id', 'com.example.hello', '--name', 'Hello', '--lang', language]);
     const sandbox = await Sandbox.start({ home, dir });
     onTestFinished(async () => expect(await sandbox.stop()).toBe(0));
-    const page = await open({ at: false, lasting: true, language: 'en', theme: 'light', viewport: { width: 1280, height: 760 } });
+    const page = await open({ at: false, lasting: true, language, theme: 'light', viewport: { width: 1280, height: 760 } });
 
     // 2. Run it.
     const app = await openSandbox(page, sandbox);
-    await app.getByRole('button', { name: 'Ping the backend' }).click();
-    await expect.poll(() => app.locator('output').textContent()).toBe('The backend answers: app');
-    await app.getByRole('button', { name: 'Ask me' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).waitFor();
-    await picture(page, 'run');
-    await page.getByRole('textbox', { name: 'Name' }).fill('Ada');
-    await page.getByRole('button', { name: 'Submit' }).click();
-    await expect.poll(() => app.locator('output').textContent()).toBe('Hello, Ada');
+    await app.getByRole('button', { name: w.ping }).click();
+    await expect.poll(() => app.locator('output').textContent()).toBe(w.pinged);
+    await app.getByRole('button', { name: w.ask }).click();
+    await page.getByRole('textbox', { name: w.name }).waitFor();
+    await picture(page, 'run', language);
+    await page.getByRole('textbox', { name: w.name }).fill('Ada');
+    await page.getByRole('button', { name: w.submit }).click();
+    await expect.poll(() => app.locator('output').textContent()).toBe(w.hello);
 
     // 3. Change the page.
-    sandbox.edit('apps/app/index.mjs', 'Ping the backend', 'Say hello');
-    await app.getByRole('button', { name: 'Say hello' }).waitFor();
+    sandbox.edit('apps/app/index.mjs', w.ping, w.greet);
+    await app.getByRole('button', { name: w.greet }).waitFor();
 
     // 4. Add a tool, with the document's own lines.
     const server = join(dir, 'apps/app/mcp-server.mjs');
-    const code = readFileSync(server, 'utf8').replace(/^(serveStdio.*)$/m, `${fromDocument('js')}\n$1`).replace('[echo, reportRun]', '[echo, reportRun, shout]');
+    const code = readFileSync(server, 'utf8').replace(/^(serveStdio.*)$/m, `${fromDocument(DOCUMENT[language], 'js')}\n$1`).replace('[echo, reportRun]', '[echo, reportRun, shout]');
     writeFileSync(server, code);
-    await panel(page, 'MCP Test');
-    const choice = page.getByRole('combobox', { name: 'Tool', exact: true });
+    await panel(page, w.test);
+    const choice = page.getByRole('combobox', { name: w.tool, exact: true });
     await expect.poll(async () => (await choice.locator('option').allTextContents()).join()).toContain('shout');
     await choice.selectOption('shout');
     await page.getByRole('textbox', { name: 'text' }).fill('hello');
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('button', { name: w.run, exact: true }).click();
     await page.locator('[data-status="ok"]').getByText('HELLO').first().waitFor();
     await page.locator('[data-sent-meta]').waitFor();
-    await picture(page, 'tool');
-    await panel(page, 'LLM');
-    await page.getByRole('textbox', { name: 'Message' }).fill('/call shout {"text": "hello"}');
+    await picture(page, 'tool', language);
+    await panel(page, w.llm);
+    await page.getByRole('textbox', { name: w.message }).fill('/call shout {"text": "hello"}');
     await page.keyboard.press('Enter');
-    await page.getByText('Here’s what I found:', { exact: true }).waitFor();
+    await page.getByText(w.found, { exact: true }).waitFor();
     await expect.poll(() => page.locator('[data-panel="llm"]').textContent()).toContain('HELLO');
-    await picture(page, 'chat');
+    await picture(page, 'chat', language);
 
     // 5. Check, install and trust it.
     const checked = JSON.parse(run(home, ['plugin', 'validate', '--strict', '--json'], dir)) as { ok: boolean; digest: string };

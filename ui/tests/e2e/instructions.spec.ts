@@ -56,10 +56,10 @@ describe('texts of a project', () => {
     expect(asked[0]?.split(MARK).length).toBe(2);
 
     await chip(page).getByText(/^1 instruction file, \d+ bytes$/).click();
-    const dialog = page.getByRole('dialog', { name: 'Instructions of this project' });
+    const dialog = page.getByRole('dialog', { name: 'Project instructions' });
     await dialog.getByText(MARK).waitFor();
     await dialog.getByText('What was sent').waitFor();
-    await dialog.getByText('another file stands for it').waitFor();
+    await dialog.getByText('another file takes its place').waitFor();
     await dialog.getByText('docs/AGENTS.md').first().waitFor();
     await keep(page, 'instructions-dialog');
     expect(await violations(page)).toEqual([]);

@@ -84,7 +84,7 @@ test('a channel is added, tested, told, paused and removed', async ({ ownHost, o
   await dialog.getByLabel('Name').fill('Team room');
   await dialog.getByLabel('Address', { exact: false }).first().fill(url);
   await dialog.getByLabel('What it says').selectOption('title');
-  await dialog.getByLabel('Tell it').selectOption('0');
+  await dialog.getByLabel('When', { exact: true }).selectOption('0');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   // An address of this computer is not taken by accident.
   await dialog.getByText(/on my network/).first().waitFor();
@@ -159,8 +159,8 @@ test('a Telegram chat is connected, allowed to answer after a plain warning, and
   await dialog.getByLabel('Kind').selectOption('telegram');
   await dialog.getByLabel('Name').fill('My phone');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
-  await dialog.getByText('Please fill this in').waitFor();
-  await dialog.getByLabel('Token of your bot').fill('4711:token-of-a-bot-0123456789');
+  await dialog.getByText('Required', { exact: true }).waitFor();
+  await dialog.getByLabel('Bot token').fill('4711:token-of-a-bot-0123456789');
   await dialog.getByLabel('Own server').fill(telegram.url);
   await dialog.getByRole('checkbox').check();
   await dialog.getByLabel('Answers from there').selectOption('direct');

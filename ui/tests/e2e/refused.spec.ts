@@ -64,7 +64,7 @@ describe('what the sandbox refuses', () => {
     expect(await page.locator('[data-tool="run_shell_command"]').count()).toBe(1);
     await card.getByRole('button', { name: 'Tell the agent' }).click();
     await page.getByText('It said: cocoa costs 3.20', { exact: true }).waitFor();
-    await card.getByText('The agent is told.').waitFor();
+    await card.getByText('Sent to the agent.').waitFor();
 
     const small = await open({ host, at: `#/chat/${id}`, language: 'zh', theme: 'dark', viewport: { width: 400, height: 800 } });
     await small.getByRole('button', { name: '允许读取' }).waitFor();

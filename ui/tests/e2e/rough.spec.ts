@@ -91,6 +91,29 @@ test('output full of control codes is text: it neither draws, moves nor hides an
   expect(await noWider(page)).toBe(true);
 });
 
+test('who wants no movement sees none: what is at the end of a growing answer stands still', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  let rest = (): void => undefined;
+  const more = new Promise<void>((resolve) => (rest = resolve));
+  const chat = await chatWith(host, () => ({ pieces: ['It ', 'grows '], more, text: 'on.' }));
+  const page = await open({ host, at: `#/chat/${chat}` });
+  await say(page, 'go');
+  const grows = page.locator('[data-row="assistant"] .streaming p').last();
+  await grows.getByText('It grows').waitFor();
+  const caret = () => grows.evaluate((element) => {
+    const look = getComputedStyle(element, '::after');
+    const moving = document.getAnimations().filter((one) => one.playState === 'running' && one.effect?.getComputedTiming().iterations !== 1);
+    return { width: Number.parseFloat(look.width) > 0, count: look.animationIterationCount, moving: moving.length };
+  });
+  // It is there, and it blinks for everybody else.
+  expect(await caret()).toMatchObject({ width: true, count: 'infinite' });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  expect(await caret()).toMatchObject({ width: true, count: '1' });
+  await expect.poll(async () => (await caret()).moving).toBe(0);
+  rest();
+  await idle(page);
+});
+
 test('a chat that is deleted in another window says so here, and what was written is not lost', async ({ ownHost, open }) => {
   const host = await ownHost();
   const chat = await chatWith(host, () => ({ text: 'ok' }));

@@ -91,7 +91,7 @@ export const chat = {
   },
   summary: {
     line: 'Context compacted up to here',
-    messages: (n: number) => (n === 1 ? 'Summarised 1 message' : `Summarised ${n} messages`),
+    messages: (n: number) => (n === 1 ? 'Summarized 1 message' : `Summarized ${n} messages`),
     tokens: (before: string, after: string) => `${before} → ${after} tokens`,
     note: 'The model sees this summary instead of the messages above. Every message is still here.',
   },
@@ -183,9 +183,9 @@ export const chat = {
       own: 'yours',
       project: 'project',
       skill: 'skill',
-      gone: (path: string) => `${path} is not in the workspace any more. Remove it from the message, or choose another file.`,
+      gone: (path: string) => `${path} is no longer in the workspace. Remove it from the message, or choose another file.`,
       elsewhere: (name: string) => `/${name} works in the terminal (chatos chat), not here.`,
-      notYet: (name: string) => `/${name} needs a chat in which something was said.`,
+      notYet: (name: string) => `/${name} needs a chat that has messages.`,
       noName: (name: string) => `Nothing, or more than one, is called “${name}”.`,
       builtIn: {
         help: ['List all commands'],
@@ -201,7 +201,7 @@ export const chat = {
         prompts: ['Go to the questions in your inbox'],
       },
       form: (name: string) => `Arguments of /${name}`,
-      places: (name: string) => `Places of @${name}`,
+      places: (name: string) => `Variables of @${name}`,
       insert: 'Insert',
       from: (server: string) => `from ${server}`,
     },
@@ -243,7 +243,7 @@ export const chat = {
     land_config_missing: { title: 'This agent’s permissions profile no longer exists', action: 'Choose another one in the agent’s settings.' },
     other: { title: 'The run failed', action: 'Retry, or view its steps on the Runs page.' },
   } as Record<string, { title: string; action: string }>,
-  errorActions: { models: 'Open models', secrets: 'Open secrets', agents: 'Open agents', compact: 'Summarise and go on', seeing: 'Choose a model that sees', larger: 'Choose a larger model', retry: 'Retry', run: 'View steps' },
+  errorActions: { models: 'Open models', secrets: 'Open secrets', agents: 'Open agents', compact: 'Compact and continue', seeing: 'Choose a model that sees pictures', larger: 'Choose a larger model', retry: 'Retry', run: 'View steps' },
   usage: {
     tokens: (input: string, output: string) => `${input} → ${output} tokens`,
     total: (n: string) => `${n} tokens`,
@@ -256,7 +256,7 @@ export const chat = {
     label: (share: string) => `Context ${share} full`,
     used: (used: string, window: string) => `${used} of ${window} tokens`,
     source: (name: string) => `window: ${name}`,
-    sources: { person: 'set by you', vendor: 'from the vendor', learned: 'learned from a refusal', catalogue: 'known model', default: 'assumed' } as Record<string, string>,
+    sources: { person: 'set by you', vendor: 'from the vendor', learned: 'learned from an error', catalogue: 'known model', default: 'assumed' } as Record<string, string>,
     parts: { system: 'System prompt', tools: 'Tools', summary: 'Summary', messages: 'Messages', results: 'Tool results' },
   },
   welcome: {

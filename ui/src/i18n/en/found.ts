@@ -5,7 +5,7 @@ export const found = {
   label: (name: string) => `${name} (found)`,
   add: 'Add',
   confirmTitle: (name: string) => `Add ${name}?`,
-  confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands itself; ChatOS shows what it announces and asks you where it asks.`,
-  confirmed: (name: string) => `${name} is added`,
-  chosen: (name: string) => `${name} is added. Write to it below.`,
+  confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands itself; ChatOS shows what it reports, and asks you when it asks.`,
+  confirmed: (name: string) => `${name} added`,
+  chosen: (name: string) => `${name} added. Write to it below.`,
 };

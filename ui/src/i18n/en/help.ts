@@ -3,5 +3,5 @@
 export const help = {
   contents: 'In this guide',
   open: (page: string) => `Open ${page}`,
-  more: 'This guide with pictures, and everything else that is written about ChatOS, is in the folder `docs` of its sources: begin with `docs/guide.md`.',
+  more: 'This guide with pictures, and the rest of the documentation, is in the `docs` folder of the source code. Start with `docs/guide.md`.',
 };

@@ -245,7 +245,7 @@ export const chat: typeof en = {
     land_config_missing: { title: '这个智能体的授权配置已不存在', action: '请在智能体设置中重新选择。' },
     other: { title: '运行失败', action: '可以重试，或在“运行”页查看步骤。' },
   },
-  errorActions: { models: '打开模型', secrets: '打开密钥', agents: '打开智能体', compact: '总结后继续', seeing: '选择能看图片的模型', larger: '选择更大的模型', retry: '重试', run: '查看步骤' },
+  errorActions: { models: '打开模型', secrets: '打开密钥', agents: '打开智能体', compact: '压缩后继续', seeing: '选择能看图片的模型', larger: '选择更大的模型', retry: '重试', run: '查看步骤' },
   usage: {
     tokens: (input, output) => `${input} → ${output} token`,
     total: (n) => `${n} token`,
@@ -258,7 +258,7 @@ export const chat: typeof en = {
     label: (share) => `上下文已用 ${share}`,
     used: (used, window) => `已用 ${used} / ${window} token`,
     source: (name) => `窗口：${name}`,
-    sources: { person: '由你设置', vendor: '来自提供方', learned: '从拒绝中得知', catalogue: '已知模型', default: '假定值' },
+    sources: { person: '由你设置', vendor: '来自服务商', learned: '由报错得知', catalogue: '已知模型', default: '假定值' },
     parts: { system: '系统提示词', tools: '工具', summary: '摘要', messages: '消息', results: '工具结果' },
   },
   welcome: {

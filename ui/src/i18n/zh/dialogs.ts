@@ -41,7 +41,7 @@ export const dialogs: typeof en = {
     order: '排序',
     orders: { oldest: '最早的在前', newest: '最新的在前', risk: '风险高的在前' },
     facets: { kind: '类型', from: '提问者', project: '文件夹', chat: '对话', risk: '风险' },
-    kinds: { command: '命令', file: '文件变更', tool: '工具', form: '表单', choice: '选择', tasks: '任务', page: '网页', problem: '无法读取' },
+    kinds: { command: '命令', file: '文件更改', tool: '工具', form: '表单', choice: '选择', tasks: '任务', page: '网页', problem: '无法读取' },
     risks: { high: '高', medium: '中', low: '低' },
     rest: '其他',
     more: (n) => `另外 ${n} 个`,
@@ -198,7 +198,7 @@ export const dialogs: typeof en = {
   instructions: {
     chip: (n: number, size: string) => `${n} 个说明文件，${size}`,
     off: '未使用说明文件',
-    on: '项目的文字',
+    on: '项目文字',
     others: (skills: number, commands: number) => `同意后还可通过 / 使用：${skills} 个技能，${commands} 个命令`,
     open: '此项目的说明文件',
     title: '此项目的说明文件',
@@ -247,7 +247,7 @@ export const dialogs: typeof en = {
   },
   otherAgent: {
     plan: '计划',
-    step: { done: '已完成：', now: '进行中：', open: '待办：' },
+    step: { done: '已完成：', now: '进行中：', open: '未开始：' },
     own: '由它自行决定',
     unasked: '操作前不询问',
     cost: (agent: string) => `${agent} 报告的此对话累计费用`,

@@ -42,7 +42,7 @@ export const prompts: typeof source = {
     kv: '表单',
     choice: '选择',
     task_confirm: '任务',
-    file_change_confirm: '文件变更',
+    file_change_confirm: '文件更改',
     result: '结果',
     problem: '无法读取',
   },

@@ -30,7 +30,7 @@ export const reach: typeof en = {
     press: '点“开始”（Start）。',
     write: '或向机器人发送：',
     waits: '仅可使用一次，15 分钟内有效。最先点“开始”的人之后会收到通知，请勿分享给他人。',
-    over: '代码已失效。请关闭后重新连接。',
+    over: '连接码已失效。请关闭后重新连接。',
     link: '打开 Telegram',
     done: (person: string) => `已与 ${person} 连接`,
     none: '尚未有人点“开始”',
@@ -88,7 +88,7 @@ export const reach: typeof en = {
   quiet: {
     title: '免打扰时段',
     hint: '此时段内不发送通知，期间的事项在结束时合并通知一次。',
-    on: '在特定时段保持安静',
+    on: '在特定时段免打扰',
     from: '从',
     to: '到',
     days: '日期',

@@ -23,14 +23,14 @@ export const tour: typeof english = {
   told: (text: string) => `程序收到了你的回答：${text}`,
   model: {
     title: '添加模型，获得真正的回答',
-    text: '使用这台电脑上的模型服务、粘贴密钥，或填写地址。',
+    text: '使用这台电脑上的模型服务器、粘贴密钥，或填写地址。',
     add: '添加模型',
     found: '在这台电脑上找到',
   },
   added: (name: string) => `已添加 ${name}，新对话会使用它。`,
   progress: (done: number, of: number) => `已完成 ${done}/${of}`,
-  steps: '第一步',
+  steps: '入门步骤',
   stepNames: { file: '修改文件', app: '打开应用', question: '回答问题', model: '添加模型', chat: '与它对话' },
   done: '已完成',
-  hide: '隐藏第一步',
+  hide: '隐藏入门步骤',
 };
