@@ -17,6 +17,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::card;
+use crate::client_grants::Starter;
 use crate::fault::{
     archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown,
     use_fault, wrong,
@@ -241,6 +242,10 @@ impl Questions {
         self.name_client(&mut ask)?;
         self.say_through(&mut ask);
         ask.card = self.card(&ask);
+        // inbox §1.5: what the program starts does not answer for it.
+        if let (Some(_), Some(origin), None) = (&ask.client, ask.origin, ask.starter) {
+            ask.starter = Starter::of(origin.pid).map(|starter| starter.origin);
+        }
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
         crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
