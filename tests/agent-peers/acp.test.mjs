@@ -246,7 +246,9 @@ test('an editor asks for an approval only where a person allowed it, and then on
   };
   // By default it is the inbox alone, whatever the editor would say.
   const first = await begin(editor);
-  await answer(host, await question(host), { status: 'canceled' });
+  const waits = await question(host);
+  await eventually('it is known that it would like to', async () => (await host.api('GET', 'clients')).items.some(({ name }) => name === 'test editor'));
+  await answer(host, waits, { status: 'canceled' });
   assert.deepEqual(await first.turn, { stopReason: 'end_turn' });
   assert.deepEqual(editor.asked, []);
   assert.equal(written(place), false);

@@ -217,6 +217,7 @@ impl Questions {
             })?),
         };
         ask.card = self.card(&ask);
+        name_starter(&mut ask);
         crate::together::mark(&mut ask, &payload["group"]);
         let _moment = self.moment()?;
         // Known before the question is told, so that those asked together are never shown as several.
@@ -242,10 +243,7 @@ impl Questions {
         self.name_client(&mut ask)?;
         self.say_through(&mut ask);
         ask.card = self.card(&ask);
-        // inbox §1.5: what the program starts does not answer for it.
-        if let (Some(_), Some(origin), None) = (&ask.client, ask.origin, ask.starter) {
-            ask.starter = Starter::of(origin.pid).map(|starter| starter.origin);
-        }
+        name_starter(&mut ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
         crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
@@ -687,6 +685,13 @@ fn asker(owner: &Value, source: &str) -> Result<(Owner, String), Fault> {
         return Ok((Owner::app(plugin, app), format!("{plugin}:{app}")));
     }
     bad(text)
+}
+
+/// inbox §1.5: what another program starts does not answer for it, also where we make the call.
+fn name_starter(ask: &mut Ask) {
+    if let (Some(_), Some(origin), None) = (&ask.client, ask.origin, ask.starter) {
+        ask.starter = Starter::of(origin.pid).map(|starter| starter.origin);
+    }
 }
 
 fn origin(value: &Value) -> Result<Option<Origin>, Fault> {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use chatos_foreign::acp;
 use chatos_layer::person::{form_answer, form_of};
 use chatos_prompts::kind::{Prompt, read_lenient};
 use chatos_prompts::{Object, RequestId, whole};
@@ -19,8 +20,10 @@ use crate::encode;
 
 /// How long one look for an answer in the queue stays open.
 const WAIT_MS: u32 = 20_000;
-/// Between two looks at a host that just went away.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks at a host that just went away, or at a question that is not there yet.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Most looks for a question that is being written down.
+const LOOKS: u32 = 100;
 /// The options of a permission.
 const YES: &str = "allow";
 const NO: &str = "reject";
@@ -72,7 +75,7 @@ impl Editor {
 
     async fn question(&self, session: &str, request: &str, call: &str) -> Result<(), Refusal> {
         let path = format!("/api/v1/prompts/{}", encode(request));
-        let view = self.ask(Method::GET, &path, None).await?;
+        let view = self.written(&path).await?;
         let Some((prompt, put)) = self.put(session, request, call, &view).await else { return Ok(()) };
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
@@ -97,6 +100,18 @@ impl Editor {
         let Some(response) = response_to(&put, &prompt, &reply) else { return Ok(()) };
         let body = json!({ "response": response, "shown": view["shown"], "by": "client" });
         self.ask(Method::POST, &format!("{path}/response"), Some(&body)).await.map(drop)
+    }
+
+    /// The question; its call is told of it a moment before it is written down.
+    async fn written(&self, path: &str) -> Result<Value, Refusal> {
+        let mut left = LOOKS;
+        loop {
+            match self.ask(Method::GET, path, None).await {
+                Err(Refusal(acp::NOT_FOUND, _)) if left > 0 => left -= 1,
+                found => return found,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// How this question is asked here; `None`: it is answered in the queue alone.
