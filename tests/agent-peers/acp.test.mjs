@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable, Writable } from 'node:stream';
@@ -30,7 +30,7 @@ async function desk(t) {
 }
 
 /** An editor: the process it started, what it was told, and a way to ask. */
-function edit(t, place, agent, more = [], { can = {}, replies = {} } = {}) {
+function edit(t, place, agent, more = []) {
   const args = ['acp', '--state-dir', place.state, '--lang', 'en', ...(agent ? ['--agent', agent] : []), ...more];
   const env = { PATH: process.env.PATH, HOME: place.home, LANG: 'C.UTF-8' };
   const child = spawn(CHATOS, args, { cwd: place.project, env, stdio: ['pipe', 'pipe', 'inherit'] });
@@ -49,29 +49,13 @@ function edit(t, place, agent, more = [], { can = {}, replies = {} } = {}) {
     assert.ok(frames.seen > 0, 'nothing was looked at');
   });
   const updates = [];
-  const asked = [];
-  /** Answers as the test says; what it says nothing about stays open until it is taken back. */
-  const reply = (method) => async ({ params, signal }) => {
-    const item = { method, params, taken: false };
-    asked.push(item);
-    const given = replies[method]?.(params);
-    if (given !== undefined) return given;
-    return new Promise((_, reject) => signal?.addEventListener('abort', () => {
-      item.taken = true;
-      reject(new Error('taken back'));
-    }));
-  };
-  const app = acp
-    .client({ name: 'test editor' })
-    .onNotification('session/update', ({ params }) => updates.push(params.update))
-    .onRequest('session/request_permission', reply('session/request_permission'))
-    .onRequest('elicitation/create', reply('elicitation/create'));
+  const app = acp.client({ name: 'test editor' }).onNotification('session/update', ({ params }) => updates.push(params.update));
   const stream = acp.ndJsonStream(Writable.toWeb(input), Readable.toWeb(output));
   const connection = app.connect(stream);
   const ask = (method, params) => connection.agent.request(method, params);
-  const hello = () => ask('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: can, clientInfo: { name: 'test editor', version: '1' } });
+  const hello = () => ask('initialize', { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'test editor', version: '1' } });
   const words = (kind) => updates.filter(({ sessionUpdate }) => sessionUpdate === kind).map(({ content }) => content.text).join('');
-  return { child, updates, asked, words, ask, hello, tell: (method, params) => connection.agent.notify(method, params) };
+  return { child, updates, words, ask, hello, tell: (method, params) => connection.agent.notify(method, params) };
 }
 
 const prompt = (text) => [{ type: 'text', text }];
@@ -232,76 +216,4 @@ test('what an editor says wrong is answered with an error of the protocol', TIME
   await assert.rejects(editor.ask('session/prompt', { sessionId, prompt: [] }), code(-32602));
   editor.child.stdin.write('{"broken\n[]\n17\n\n');
   assert.ok((await editor.ask('session/list', {})).sessions.length > 0, 'it goes on');
-});
-
-test('an editor asks for an approval only where a person allowed it, and then once in each place', TIME, async (t) => {
-  const { place, host, agent } = await desk(t);
-  const permission = 'session/request_permission';
-  const says = { [permission]: () => ({ outcome: { outcome: 'selected', optionId: 'allow' } }) };
-  const editor = edit(t, place, agent, [], { replies: says });
-  await editor.hello();
-  const begin = async (from) => {
-    const { sessionId } = await from.ask('session/new', { cwd: place.project, mcpServers: [] });
-    return { sessionId, turn: from.ask('session/prompt', { sessionId, prompt: prompt('write it') }) };
-  };
-  // By default it is the inbox alone, whatever the editor would say.
-  const first = await begin(editor);
-  const waits = await question(host);
-  await eventually('it is known that it would like to', async () => (await host.api('GET', 'clients')).items.some(({ name }) => name === 'test editor'));
-  await answer(host, waits, { status: 'canceled' });
-  assert.deepEqual(await first.turn, { stopReason: 'end_turn' });
-  assert.deepEqual(editor.asked, []);
-  assert.equal(written(place), false);
-
-  await host.api('POST', 'clients/allow', { name: 'test editor' });
-  const second = await begin(editor);
-  assert.deepEqual(await second.turn, { stopReason: 'end_turn' });
-  assert.equal(written(place), 'x\n');
-  const [{ params }] = editor.asked;
-  assert.equal(editor.asked.length, 1);
-  assert.deepEqual(params.options.map(({ kind }) => kind), ['allow_once', 'reject_once']);
-  const call = editor.updates.filter(({ sessionUpdate }) => sessionUpdate === 'tool_call').at(-1);
-  assert.equal(params.toolCall.toolCallId, call.toolCallId, 'it is about the call that is shown');
-  assert.match(readFileSync(join(place.state, 'ui-prompts.jsonl'), 'utf8'), /person:client/);
-
-  // Answered in the inbox, it is taken back here; an editor that comes later is asked once.
-  rmSync(join(place.project, 'a.txt'));
-  const quiet = edit(t, place, agent);
-  await quiet.hello();
-  const third = await begin(quiet);
-  third.turn.catch(() => {});
-  await eventually('the editor is asked', () => quiet.asked.length === 1);
-  const later = edit(t, place, agent);
-  await later.hello();
-  await later.ask('session/load', { sessionId: third.sessionId, cwd: place.project, mcpServers: [] });
-  await eventually('the other is asked', () => later.asked.length === 1);
-  await answer(host, await question(host), { status: 'canceled' });
-  assert.deepEqual(await third.turn, { stopReason: 'end_turn' });
-  for (const each of [quiet, later]) {
-    await eventually('it is taken back', () => each.asked[0].taken);
-    assert.equal(each.asked.length, 1);
-  }
-  assert.equal(written(place), false);
-  assert.equal((await open(host)).length, 0);
-});
-
-test('a plain question is a form in an editor that draws one', TIME, async (t) => {
-  const place = home(t);
-  const scripted = await model(t, (names) => {
-    const name = names.find((name) => name?.endsWith('prompt_key_values'));
-    return name ? { name, input: { title: 'Whose is it?', fields: [{ key: 'owner', label: 'Owner', required: true }] } } : undefined;
-  });
-  const host = await serve(t, place);
-  const agent = await make(host, ['ui_prompter'], scripted.url);
-  const form = 'elicitation/create';
-  const editor = edit(t, place, agent, [], { can: { elicitation: { form: {} } }, replies: { [form]: () => ({ action: 'accept', content: { owner: 'Ada' } }) } });
-  await editor.hello();
-  const { sessionId } = await editor.ask('session/new', { cwd: place.project, mcpServers: [] });
-  assert.deepEqual(await editor.ask('session/prompt', { sessionId, prompt: prompt('ask me') }), { stopReason: 'end_turn' });
-  const [{ method, params }] = editor.asked;
-  assert.equal(method, form);
-  assert.match(params.message, /Whose is it\?/);
-  assert.deepEqual(Object.keys(params.requestedSchema.properties), ['owner']);
-  assert.ok(scripted.said('Ada'), 'the answer reaches the model');
-  assert.equal((await open(host)).length, 0);
 });

@@ -1,15 +1,12 @@
 //! An editor drives an agent of ours over the Agent Client Protocol: one JSON message a line on standard input and
 //! output. What the messages say is in [`chatos_foreign::acp`].
 //!
-//! Chats, runs and questions are the host's: an editor that goes away leaves a run that goes on. A question is in the
-//! inbox, and in the editor too where that is allowed ([`asking`]).
-
-mod asking;
+//! Chats, runs and questions are the host's: an editor that goes away leaves a run that goes on, and a question is
+//! answered in the inbox, never by the program that asked.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +14,7 @@ use chatos_foreign::acp;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use hyper::Method;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::client::{self, Clients};
 use crate::line::{PATIENCE, away, is_lost};
@@ -57,13 +54,6 @@ pub struct Editor {
     /// Names this connection.
     id: String,
     clients: Clients,
-    /// What the editor can do.
-    can: Mutex<Value>,
-    /// Questions that are asked in it now.
-    asking: Mutex<HashSet<String>>,
-    /// Replies of it that are waited for, by the id of the request.
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Value>>>,
-    next: AtomicU64,
     out: mpsc::Sender<Value>,
 }
 
@@ -136,10 +126,6 @@ impl Editor {
             name: Mutex::default(),
             id: format!("cl_{}", uuid::Uuid::now_v7()),
             clients: Clients::default(),
-            can: Mutex::default(),
-            asking: Mutex::default(),
-            waiting: Mutex::default(),
-            next: AtomicU64::new(1),
             out,
         };
         serve(Arc::new(editor), streams(written)).await;
@@ -161,10 +147,10 @@ impl Editor {
         self.out.send(json!({ "jsonrpc": "2.0", "method": "session/update", "params": params })).await.ok();
     }
 
-    async fn take(self: &Arc<Self>, message: &Value) {
+    async fn take(&self, message: &Value) {
         let (id, params) = (message.get("id"), &message["params"]);
         let Some(method) = message["method"].as_str() else {
-            self.replied(message);
+            // A reply to nothing we asked, or no message at all.
             return;
         };
         if method == "session/cancel" {
@@ -180,8 +166,6 @@ impl Editor {
             "initialize" => {
                 let text = |key: &str| params["clientInfo"][key].as_str().unwrap_or_default().to_owned();
                 *self.name.lock().unwrap_or_else(PoisonError::into_inner) = (text("name"), text("version"));
-                let can = params["clientCapabilities"].clone();
-                *self.can.lock().unwrap_or_else(PoisonError::into_inner) = can;
                 Ok(acp::hello(chatos_host::VERSION))
             }
             "session/set_config_option" => self.set(params).await,
@@ -340,7 +324,7 @@ impl Editor {
         Ok(json!({ "sessionId": session, "configOptions": self.options(&session).await? }))
     }
 
-    async fn load(self: &Arc<Self>, params: &Value, replays: bool) -> Result<Value, Refusal> {
+    async fn load(&self, params: &Value, replays: bool) -> Result<Value, Refusal> {
         let session = params["sessionId"].as_str().unwrap_or_default();
         let cwd = Self::cwd(params)?;
         let path = format!("/api/v1/sessions/{}", encode(session));
@@ -355,7 +339,6 @@ impl Editor {
                 }
             }
         }
-        self.ask_open(session).await?;
         Ok(json!({ "configOptions": self.options(session).await? }))
     }
 
@@ -378,7 +361,7 @@ impl Editor {
     }
 
     /// One message and everything until its run is over.
-    async fn prompt(self: &Arc<Self>, params: &Value) -> Result<Value, Refusal> {
+    async fn prompt(&self, params: &Value) -> Result<Value, Refusal> {
         let session = params["sessionId"].as_str().unwrap_or_default();
         let Some(root) = self.root(session) else {
             return Err(Refusal(acp::NOT_FOUND, format!("no session `{session}` is open here")));
@@ -415,10 +398,6 @@ impl Editor {
             for event in page["events"].as_array().into_iter().flatten() {
                 if let Some(update) = acp::update(event, &root, &at, waiting.get(self.lang)) {
                     self.tell(session, update).await;
-                }
-                if event["type"] == "prompt_waiting" {
-                    let text = |key: &str| event[key].as_str().unwrap_or_default();
-                    self.ask_here(session, text("requestId"), text("callId"));
                 }
                 if event["server"] == "task_manager" {
                     planning.insert(event["callId"].clone());

@@ -25,7 +25,7 @@ use crate::clock::Stop;
 use crate::context::CallCx;
 use crate::tool::BoxFuture;
 
-pub use form::{Form, answer as form_answer, of as form_of};
+pub use form::Form;
 pub use no_queue::NoQueue;
 pub use road::ask;
 

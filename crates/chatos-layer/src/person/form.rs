@@ -23,7 +23,7 @@ pub struct Form {
 const SELECTION: &str = "selection";
 
 /// The form of a question; `None` when this kind of question is not asked of clients.
-pub fn of(prompt: &Prompt, lang: Lang) -> Option<Form> {
+pub(super) fn of(prompt: &Prompt, lang: Lang) -> Option<Form> {
     let heading: Vec<&str> = [&prompt.title, &prompt.message]
         .into_iter()
         .filter_map(|text| text.as_deref())
@@ -148,7 +148,7 @@ fn tasks(prompt: &Object) -> String {
 }
 
 /// The content a client sent back, as an answer of the queue.
-pub fn answer(prompt: &Prompt, content: &Object) -> Value {
+pub(super) fn answer(prompt: &Prompt, content: &Object) -> Value {
     match &prompt.body {
         Body::Choice(_) => {
             json!({ "status": "ok", "selection": content.get(SELECTION).cloned().unwrap_or(Value::Null) })
