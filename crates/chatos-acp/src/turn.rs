@@ -194,7 +194,7 @@ impl<'a> Work<'a> {
             calls: Calls::default(),
             held: None,
             asking: JoinSet::new(),
-            pen: Pen::new(&turn.inbox),
+            pen: Pen::new(&turn.inbox, &turn.launching.life),
             waiting: HashMap::new(),
             delivered: HashSet::new(),
             left: HashSet::new(),

@@ -92,14 +92,14 @@ pub enum CallNews {
     Says(Spoken, u64),
 }
 
-/// How far a call is.
+/// How far a call is, as its server tells it.
 #[derive(Default)]
 pub struct Spoken {
     /// In words; empty where there are none.
     pub message: String,
-    /// By its own count.
+    /// How far it is by its own count.
     pub progress: Option<f64>,
-    /// Of how much.
+    /// Of how much, where the server says it.
     pub total: Option<f64>,
 }
 

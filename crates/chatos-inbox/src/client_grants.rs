@@ -35,15 +35,7 @@ pub struct Starter {
 impl Starter {
     /// Who started this process; a person at a shell is nobody.
     pub fn find() -> Option<Self> {
-        Self::from(std::os::unix::process::parent_id())
-    }
-
-    /// Who started the process with this pid.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
-        Self::from(Process::read(pid)?.parent)
-    }
-
-    fn from(mut pid: u32) -> Option<Self> {
+        let mut pid = std::os::unix::process::parent_id();
         for _ in 0..MOST {
             let process = Process::read(pid)?;
             if !process.is(SHELLS) {

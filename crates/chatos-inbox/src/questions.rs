@@ -17,7 +17,6 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::card;
-use crate::client_grants::Starter;
 use crate::fault::{
     archive_fault, ask_fault, lang as prompt_lang, query_fault, records_fault, respond_fault, unknown,
     use_fault, wrong,
@@ -217,7 +216,6 @@ impl Questions {
             })?),
         };
         ask.card = self.card(&ask);
-        name_starter(&mut ask);
         crate::together::mark(&mut ask, &payload["group"]);
         let _moment = self.moment()?;
         // Known before the question is told, so that those asked together are never shown as several.
@@ -243,7 +241,6 @@ impl Questions {
         self.name_client(&mut ask)?;
         self.say_through(&mut ask);
         ask.card = self.card(&ask);
-        name_starter(&mut ask);
         let _moment = self.moment()?;
         let asked = self.prompts.request(&ask).map_err(|error| ask_fault(&error, Lang::En))?;
         crate::rules::remember(self.store.as_ref(), asked.request_id.as_str(), &ask);
@@ -685,13 +682,6 @@ fn asker(owner: &Value, source: &str) -> Result<(Owner, String), Fault> {
         return Ok((Owner::app(plugin, app), format!("{plugin}:{app}")));
     }
     bad(text)
-}
-
-/// inbox §1.5: what another program starts does not answer for it, also where we make the call.
-fn name_starter(ask: &mut Ask) {
-    if let (Some(_), Some(origin), None) = (&ask.client, ask.origin, ask.starter) {
-        ask.starter = Starter::of(origin.pid).map(|starter| starter.origin);
-    }
 }
 
 fn origin(value: &Value) -> Result<Option<Origin>, Fault> {

@@ -13,7 +13,7 @@ pub struct ToolResult {
     pub structured: Option<Value>,
     /// The tool says it failed, or its result cannot be used.
     pub is_error: bool,
-    /// What no model reads.
+    /// What stood beside that, which no model reads.
     pub extra: Extra,
     /// What was wrong with the result itself.
     pub problems: Vec<String>,

@@ -53,7 +53,7 @@ pub struct GrantedTool {
     pub input_schema: Value,
     /// Hints of the server; for display.
     pub annotations: Value,
-    /// For those who pass it on.
+    /// What clients are told of it that it is passed on to.
     pub told: Arc<Told>,
     /// A person is asked before each call.
     pub ask: bool,
@@ -151,7 +151,7 @@ pub enum Word {
 pub struct Told {
     /// What it does, in full and in the server's own words.
     pub description: String,
-    /// Of its structured result.
+    /// What its structured result looks like, where the server says so.
     pub output_schema: Option<Value>,
     pub icons: Option<Value>,
     /// What else the server attached.
@@ -169,7 +169,7 @@ pub struct OfferedTool {
     pub input_schema: Value,
     /// Hints of the server.
     pub annotations: Value,
-    /// For those who pass it on.
+    /// What clients are told of it that it is passed on to.
     pub told: Arc<Told>,
     /// May it be used?
     pub word: Word,

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use chatos_agent::{CallObserver, WaitKind};
+use chatos_events::Lifetime;
 use chatos_inbox::{Inbox, Question};
 use chatos_prompts::{ItemState, Owner, RequestId, Ruling};
 use chatos_tool::{DenyRule, ErrorCode, Fault, Text, ToolError, Trace, persons_note};
 use chatos_wire::Severity;
 use serde_json::{Value, json};
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, oneshot};
 
 use super::acts::{Act, said_no};
 use super::texts::unaskable;
@@ -42,22 +43,25 @@ pub(super) struct Decided {
 #[derive(Clone)]
 pub(super) struct Pen {
     inbox: Inbox,
+    life: Lifetime,
     writing: Arc<RwLock<()>>,
 }
 
 impl Pen {
-    pub(super) fn new(inbox: &Inbox) -> Self {
-        Self { inbox: inbox.clone(), writing: Arc::default() }
+    pub(super) fn new(inbox: &Inbox, life: &Lifetime) -> Self {
+        Self { inbox: inbox.clone(), life: life.clone(), writing: Arc::default() }
     }
 
     pub(super) async fn write(&self, question: Question) -> Result<String, Fault> {
         let guard = Arc::clone(&self.writing).read_owned().await;
         let inbox = self.inbox.clone();
-        let written = tokio::spawn(async move {
+        let (sender, written) = oneshot::channel();
+        self.life.spawn(Box::pin(async move {
             let asked = inbox.ask(question).await;
             drop(guard);
-            asked
-        });
+            // Whoever asked may be gone.
+            sender.send(asked).ok();
+        }));
         written.await.unwrap_or_else(|error| {
             let text = Text::fixed("the question could not be written down", "无法记录该问题");
             Err(Fault::new(ErrorCode::Internal, text).caused_by(&error))

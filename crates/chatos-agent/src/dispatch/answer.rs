@@ -25,7 +25,7 @@ pub(super) enum Ended {
         blocks: Vec<Block>,
         /// Its structured part.
         structured: Option<Value>,
-        /// What no model reads.
+        /// What stood beside that in the result, which no model reads.
         extra: Extra,
         /// It says it failed.
         is_error: bool,
