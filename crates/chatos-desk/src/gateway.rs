@@ -73,7 +73,7 @@ struct Known {
     always: Vec<Value>,
     /// The name a client knows, with the server and the tool it stands for.
     names: HashMap<String, Name>,
-    /// Servers were still starting.
+    /// Servers were still starting when this list was made.
     late: bool,
 }
 

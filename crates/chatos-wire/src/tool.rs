@@ -195,7 +195,7 @@ pub struct CallStateView {
     /// How far it is, by its own count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<f64>,
-    /// Of how much.
+    /// Of how much, where its server says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<f64>,
 }

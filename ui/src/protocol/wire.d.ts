@@ -5753,7 +5753,7 @@ export interface components {
             says?: string | null;
             /** @description How far it is, by its own count. */
             progress?: number | null;
-            /** @description Of how much. */
+            /** @description Of how much, where its server says it. */
             total?: number | null;
         };
         /** @description Whether there was a call to cancel. */
