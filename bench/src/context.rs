@@ -116,6 +116,7 @@ fn tools() -> Vec<GrantedTool> {
             description,
             input_schema: schema(),
             annotations: json!({}),
+            told: std::sync::Arc::default(),
             ask: false,
             asks_itself: false,
             read_only: false,

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +25,9 @@ function merge(file, more, change = () => {}) {
   put(file, settings);
 }
 
+/** Programs in JavaScript are compiled once, not at every start. */
+const CACHE = join(tmpdir(), 'chatos-agent-peers-compiled');
+
 const quiet = (place) => ({
   PATH: `${dirname(NODE)}:${process.env.PATH}`,
   HOME: place.home,
@@ -34,6 +38,7 @@ const quiet = (place) => ({
   HTTP_PROXY: 'http://127.0.0.1:9',
   HTTPS_PROXY: 'http://127.0.0.1:9',
   NO_PROXY: '127.0.0.1,localhost',
+  NODE_COMPILE_CACHE: CACHE,
 });
 
 /** `limit` sets the program's own time limit for a call of the gateway to ten seconds. */

@@ -505,3 +505,23 @@ test('an agent whose calls of our tools never arrive is asked about as usual fro
   assert.equal(asked.length, 1);
   assert.equal(lines(place, 'count'), 1, 'only what it did before');
 });
+
+test('500 messages that are wrong in some way: nothing panics, nothing is done, and the session goes on', { timeout: 400_000 }, async (t) => {
+  const { place, host, chat } = await desk(t);
+  const states = new Map();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { runId } = await send(host, chat, `mutate ${seed} 25`);
+    const run = await over(host, runId);
+    states.set(run.state, (states.get(run.state) ?? 0) + 1);
+    // Its answer may be no answer; then that is said.
+    if (run.state !== 'done') assert.ok(run.errorCode ?? run.error?.code, JSON.stringify(run));
+    await eventually('no question is left', async () => (await open(host)).length === 0).catch(async () => assert.fail(JSON.stringify([seed, run, await open(host)]).slice(0, 3000)));
+    assert.equal((await over(host, (await send(host, chat, 'hello')).runId)).state, 'done', `after seed ${seed}`);
+    const newest = (await messages(host, chat)).findLast(({ role, content }) => role === 'assistant' && content);
+    assert.equal(newest.content, 'Hello there.', `the turn after seed ${seed} is whole`);
+  }
+  t.diagnostic(JSON.stringify([...states]));
+  assert.equal(told(place).filter(({ method }) => method === 'session/new').length, 1, 'one session all the way');
+  assert.equal(lines(place, 'mutated'), 0, 'nothing was done that nobody allowed');
+  assert.doesNotMatch(place.stderr ?? '', /panicked/);
+});

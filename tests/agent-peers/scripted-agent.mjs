@@ -1,9 +1,10 @@
 // A coding agent for tests that speaks ACP over its standard streams and does what the last line of a message says:
-//   hello | write FILE TEXT | run COMMAND | plan | flood N | and, before any of them, one word of misbehaviour:
+//   hello | write FILE TEXT | run COMMAND | plan | flood N | pace RATE N (so many updates a second) | and, before any of them, one word of misbehaviour:
 //   change, twice, lie, nothing, quiet, die-before, die-asked, die-answered, die-done, bare, and for acts of its client:
 //   approved (asks first for the same), other (asks first for something else)
 //   ours TOOL JSON: a tool of the gateway it was given; `quiet` does not connect to it, `lie-done` and `lie-failed` ask
 //   for it and run "echo x >> count" instead.
+//   mutate SEED N: N messages that are wrong in some way, always the same for a seed; every fifth turn ends wrongly too.
 //   put FILE TEXT | get FILE [LINE LIMIT] | term COMMAND | form | sleeper: through the tools of its client.
 // Else it touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
 // are kept in files beside it, so that a new process can load them.
@@ -83,6 +84,78 @@ async function through(sessionId, cwd, odd, verb, rest) {
   return { exit, output, after };
 }
 
+/** Numbers that look random and are the same each time. */
+function numbers(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+/** Changes one place of a message: another value, another name, gone, twice, or deep in itself. */
+function mutated(message, below) {
+  const places = [];
+  const walk = (value) => {
+    if (value === null || typeof value !== 'object') return;
+    for (const key of Object.keys(value)) {
+      places.push([value, key]);
+      walk(value[key]);
+    }
+  };
+  const copy = structuredClone(message);
+  walk(copy);
+  const [holder, key] = places[below(places.length)];
+  const deep = (depth) => (depth === 0 ? 'x' : [deep(depth - 1)]);
+  const junk = [null, true, -1, 1e308, '', 'x'.repeat(70_000), '\u0000\u202e\ud800', [], {}, deep(60), [[{ type: 'diff' }]], { __proto__: 1, '': {} }];
+  const change = below(5);
+  if (change === 0) delete holder[key];
+  else if (change === 1 && !Array.isArray(holder)) holder[`${key}${key}`] = holder[key];
+  else if (change === 2) holder[key] = [holder[key], holder[key]];
+  else holder[key] = junk[below(junk.length)];
+  return copy;
+}
+
+/** Sends so many messages that are wrong in some way, each followed by one that is not. */
+async function mutate(sessionId, cwd, seed, count) {
+  const below = numbers(seed);
+  const update = (more) => ({ method: 'session/update', params: { sessionId, update: more } });
+  const call = { toolCallId: `m${seed}`, title: 'echo', kind: 'execute', status: 'pending', rawInput: { command: 'echo x >> mutated' }, locations: [{ path: join(cwd, 'a'), line: 3 }] };
+  const id = () => `w${seed}-${below(1e9)}`;
+  const bases = [
+    () => update({ sessionUpdate: 'agent_message_chunk', messageId: 'a', content: { type: 'text', text: 'words' } }),
+    () => update({ sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: 'aGk=', mimeType: 'image/png' } }),
+    () => update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'thoughts' } }),
+    () => update({ sessionUpdate: 'tool_call', ...call }),
+    () => update({ sessionUpdate: 'tool_call_update', toolCallId: call.toolCallId, status: 'in_progress', content: [{ type: 'content', content: { type: 'text', text: 'out' } }, { type: 'diff', path: join(cwd, 'b'), oldText: 'a', newText: 'b' }, { type: 'terminal', terminalId: 't' }] }),
+    () => update({ sessionUpdate: 'plan', entries: [{ content: 'look', status: 'pending', priority: 'low' }] }),
+    () => update({ sessionUpdate: 'usage_update', used: 5, size: 10, cost: { amount: 1, currency: 'USD' } }),
+    () => update({ sessionUpdate: 'available_commands_update', availableCommands: [{ name: 'review', description: 'd', input: { hint: 'h' } }] }),
+    () => update({ sessionUpdate: 'current_mode_update', currentModeId: 'plan' }),
+    () => update({ sessionUpdate: 'config_option_update', configOptions: chosen().configOptions }),
+    () => ({ id: id(), method: 'session/request_permission', params: { sessionId, toolCall: call, options: OPTIONS } }),
+    () => ({ id: id(), method: 'fs/read_text_file', params: { sessionId, path: join(cwd, 'none'), line: 1, limit: 2 } }),
+    () => ({ id: id(), method: 'fs/write_text_file', params: { sessionId, path: join(cwd, 'mutated'), content: 'x' } }),
+    () => ({ id: id(), method: 'terminal/create', params: { sessionId, command: 'sh', args: ['-c', 'echo x >> mutated'], env: [{ name: 'A', value: 'b' }], outputByteLimit: 10 } }),
+    () => ({ id: id(), method: 'terminal/output', params: { sessionId, terminalId: 'none' } }),
+    () => ({ id: id(), method: 'elicitation/create', params: { sessionId, mode: 'form', message: 'who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } } }),
+    () => ({ id: 1, result: { stopReason: 'nothing' } }),
+    () => ({ id: id(), error: { code: -1, message: 'no', data: {} } }),
+  ];
+  for (let n = 0; n < count; n += 1) {
+    const base = { jsonrpc: '2.0', ...bases[below(bases.length)]() };
+    const cut = below(12) === 0;
+    const text = JSON.stringify(cut ? base : mutated(base, below));
+    process.stdout.write(`${cut ? text.slice(0, 1 + below(text.length - 1)) : text}\n`);
+    say(sessionId, '.');
+    if (below(8) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const ends = ['end_turn', 7, null, { a: 1 }, 'no such reason'];
+  return ends[seed % 5];
+}
+
 let gateway;
 /** Asks whether it may use a tool of its client's server, and uses it, or something else. */
 async function useOurs(sessionId, known, odd, tool, input) {
@@ -134,6 +207,7 @@ async function work(sessionId, line) {
     await useOurs(sessionId, known, odd, rest[0], JSON.parse(rest.slice(1).join(' ')));
     return 'end_turn';
   }
+  if (verb === 'mutate') return mutate(sessionId, known.cwd, Number(rest[0]), Number(rest[1]));
   if (verb === 'plan') {
     tell(sessionId, { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'completed', priority: 'low' }, { content: 'act', status: 'pending', priority: 'low' }] });
     say(sessionId, 'planned');
@@ -141,6 +215,16 @@ async function work(sessionId, line) {
   }
   if (verb === 'flood') {
     for (let n = 0; n < Number(rest[0]); n += 1) say(sessionId, `${n} `);
+    return 'end_turn';
+  }
+  if (verb === 'pace') {
+    const [rate, count] = rest.map(Number);
+    const began = performance.now();
+    for (let n = 0; n < count; n += 1) {
+      const due = began + (n * 1000) / rate;
+      if (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
+      say(sessionId, `${n} `);
+    }
     return 'end_turn';
   }
   if (verb === 'wait') {

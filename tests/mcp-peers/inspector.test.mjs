@@ -7,7 +7,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CALLS, FLAGS } from './calls.mjs';
-import { chatos, ERAS, home, inspect, target } from './support.mjs';
+import { agent } from '../agent-peers/inbox.mjs';
+import { CHATOS, chatos, ERAS, home, inspect, serve, start, target } from './support.mjs';
 
 const result = (done) => done.json?.result ?? done.json;
 
@@ -64,3 +65,28 @@ test('every tool of every built-in server', { concurrency: 3 }, async (t) => {
   }
   await Promise.all(walks);
 });
+
+for (const era of ERAS) {
+  for (const road of ['stdio', 'http']) {
+    test(`the gateway, ${road}, ${era}: lists without a complaint, reads, and says what is wrong`, async (t) => {
+      const place = home(t);
+      writeFileSync(join(place.project, 'a.txt'), 'INSIDE the file\n');
+      const host = await serve(t, place);
+      const id = await agent(host, ['project_files', 'code_writer']);
+      const words = ['gateway', '--agent', id, '--state-dir', place.state, '--lang', 'en', '--root', place.project];
+      let to = { at: [CHATOS, ...words], flags: [] };
+      if (road === 'http') {
+        const ready = await start(t, [...words, '--http', '127.0.0.1:0'], place, 'stderr');
+        const token = readFileSync(join(place.state, 'mcp-token'), 'utf8').trim();
+        to = { at: [/http:\/\/\S+\/mcp/.exec(ready)[0]], flags: ['--header', `Authorization: Bearer ${token}`] };
+      }
+      const ask = (flags) => inspect(place, to.at, era, [...to.flags, ...flags]);
+      const listed = await ask(['--method', 'tools/list', '--strict']);
+      assert.equal(listed.status, 0, listed.say());
+      const name = result(listed).tools.map((tool) => tool.name).find((each) => each.endsWith('_read_file'));
+      const call = (args) => ask(['--method', 'tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)]);
+      assert.match((await call({ path: 'a.txt' })).stdout, /INSIDE the file/);
+      assert.match((await call({ pth: 'a.txt' })).stdout, /path/);
+    });
+  }
+}

@@ -99,11 +99,14 @@ export async function serve(t, place) {
   return { ...host, api };
 }
 
-/** Starts `chatos` and gives its first line; `from` says on which stream. */
+/** Starts `chatos` and gives its first line; `from` says on which stream. What it complains about is kept in the home. */
 export function start(t, args, place, from = 'stdout') {
   const child = spawn(CHATOS, args, { cwd: place.project, env: environment(place), stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
-  child.stderr.on('data', (chunk) => (stderr += chunk));
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+    place.stderr = (place.stderr ?? '') + chunk;
+  });
   t.after(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once('exit', resolve));

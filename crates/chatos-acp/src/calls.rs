@@ -267,5 +267,6 @@ pub(crate) fn call_end(
     let envelope = Envelope::seal(answer, stamp, TextLimits::default(), scene.lang);
     let (is_error, structured) = (envelope.status.is_error(), envelope.structured());
     let blocks = vec![Block::Text(envelope.text.clone())];
-    CallEnd { envelope, blocks, structured, is_error, elapsed_ms, certain }
+    let extra = chatos_mcp::Extra::default();
+    CallEnd { envelope, blocks, structured, extra, is_error, elapsed_ms, certain }
 }

@@ -110,8 +110,13 @@ pub async fn choose(
         let wanted = row.map(|row| row.wanted).unwrap_or_default();
         let mut wanted: Wanted = serde_json::from_str(&wanted).unwrap_or_default();
         if unasked && running {
-            // Once, as long as this process lives.
-            wanted.remove(&order.option);
+            // Once, as long as this process lives. The next one has what there was before, also where the agent
+            // keeps its mode itself.
+            if option.value.is_empty() || session::is_unasked(&option, &option.value) {
+                wanted.retain(|id, value| *id != order.option || !session::is_unasked(&option, value));
+            } else {
+                wanted.insert(order.option, option.value.clone());
+            }
         } else {
             wanted.insert(order.option, order.value);
         }

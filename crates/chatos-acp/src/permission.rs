@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Effect, Object, effect};
-use chatos_tool::Lang;
+use chatos_tool::{Lang, in_both};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -81,6 +81,8 @@ pub(crate) struct Asker<'a> {
     pub(crate) root: &'a Path,
     /// It lets us do it, through our own tools.
     pub(crate) through_us: bool,
+    /// Names of the variables it sets for a command.
+    pub(crate) variables: &'a str,
 }
 
 /// A question about a call.
@@ -114,23 +116,30 @@ pub(crate) fn question(
     let simple = choices.iter().any(|choice| choice.kind == "allow_once");
     let command = (call.kind == Kind::Execute).then(|| call.command()).flatten().filter(|_| simple);
     let changes = simple && command.is_none() && (!call.diffs.is_empty());
-    let (mut prompt, text) = if let Some(command) = &command {
-        (command_prompt(call, command, asker, lang), String::new())
-    } else if changes {
-        change_prompt(call, asker, lang)
-    } else {
-        choice_prompt(call, choices, asker, lang)
+    let text = match (&command, changes) {
+        (Some(_), _) => String::new(),
+        (None, true) => patch(call, asker.root),
+        (None, false) => arguments(call),
     };
     if text.len() > whole::MAX_BYTES {
         return Err(Unaskable::TooLarge);
     }
-    let chars = if prompt["kind"] == "choice" { ARGUMENT_CHARS } else { whole::SHOWN_CHARS };
+    let chars = if command.is_none() && !changes { ARGUMENT_CHARS } else { whole::SHOWN_CHARS };
     let cut = Whole::of(&text, chars);
+    let mut prompt = in_both(lang, |lang| {
+        let mut prompt = match (&command, changes) {
+            (Some(command), _) => command_prompt(call, command, asker, lang),
+            (None, true) => change_prompt(call, asker, lang),
+            (None, false) => choice_prompt(call, choices, asker, lang),
+        };
+        if command.is_none() && !changes && !cut.shown.is_empty() {
+            let message = prompt["message"].as_str().unwrap_or_default().to_owned();
+            prompt["message"] = json!(format!("{message}\n\n```json\n{}\n```", cut.shown));
+        }
+        prompt
+    });
     if changes {
         prompt["diff"] = json!(cut.shown);
-    } else if command.is_none() && !cut.shown.is_empty() {
-        let message = prompt["message"].as_str().unwrap_or_default().to_owned();
-        prompt["message"] = json!(format!("{message}\n\n```json\n{}\n```", cut.shown));
     }
     if cut.is_cut {
         prompt["diffRef"] = cut.reference();
@@ -204,12 +213,13 @@ fn effect_of(
 
 /// Who does it, said on every card.
 fn footer(asker: Asker<'_>, lang: Lang) -> String {
-    match lang {
+    let said = match lang {
         Lang::En if asker.through_us => format!("ChatOS does this for {}, with its own tools.", asker.agent),
         Lang::Zh if asker.through_us => format!("由 ChatOS 用自己的工具替 {} 执行。", asker.agent),
         Lang::En => format!("{} does this itself; ChatOS shows what it announced.", asker.agent),
         Lang::Zh => format!("由 {} 自行执行；ChatOS 显示的是它声明的内容。", asker.agent),
-    }
+    };
+    if asker.variables.is_empty() { said } else { format!("{said}\n{}", asker.variables) }
 }
 
 fn base(kind: &str, title: String, asker: Asker<'_>, lang: Lang) -> Value {
@@ -245,7 +255,7 @@ pub(crate) fn patch(call: &ToolCall, root: &Path) -> String {
     call.diffs.iter().map(of).collect()
 }
 
-fn change_prompt(call: &ToolCall, asker: Asker<'_>, lang: Lang) -> (Value, String) {
+fn change_prompt(call: &ToolCall, asker: Asker<'_>, lang: Lang) -> Value {
     let first = call.diffs.first();
     let shown = first
         .map(|diff| diff.path.strip_prefix(asker.root).unwrap_or(&diff.path).to_string_lossy().into_owned());
@@ -262,10 +272,10 @@ fn change_prompt(call: &ToolCall, asker: Asker<'_>, lang: Lang) -> (Value, Strin
     if let Some(diff) = first {
         prompt["path"] = json!(diff.path.to_string_lossy());
     }
-    (prompt, patch(call, asker.root))
+    prompt
 }
 
-fn choice_prompt(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, lang: Lang) -> (Value, String) {
+fn choice_prompt(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, lang: Lang) -> Value {
     let what = if call.title.is_empty() { call.kind.word().to_owned() } else { call.title.clone() };
     let title = match lang {
         Lang::En => format!("{}: {what}", asker.agent),
@@ -283,12 +293,16 @@ fn choice_prompt(call: &ToolCall, choices: &[Choice], asker: Asker<'_>, lang: La
         sorted.into_iter().map(|choice| json!({ "value": choice.id, "label": label(choice) })).collect();
     let mut prompt = base("choice", title, asker, lang);
     prompt["options"] = json!(options);
-    let text = match announced(call) {
+    prompt
+}
+
+/// What a call that is neither a command nor a change is announced with, as a person reads it.
+fn arguments(call: &ToolCall) -> String {
+    match announced(call) {
         Value::Object(told) if call.input != json!(told) => call.text.clone(),
         Value::Null => String::new(),
         told => serde_json::to_string_pretty(&told).unwrap_or_default(),
-    };
-    (prompt, text)
+    }
 }
 
 /// The agent's option for an answer of the person; `None` is its outcome `cancelled`.
@@ -394,7 +408,15 @@ mod tests {
     }
 
     fn asker(root: &Path) -> Asker<'_> {
-        Asker { agent_id: "a", agent: "codex", program: "codex-acp 1", session: "s", root, through_us: false }
+        Asker {
+            agent_id: "a",
+            agent: "codex",
+            program: "codex-acp 1",
+            session: "s",
+            root,
+            through_us: false,
+            variables: "",
+        }
     }
 
     #[test]
@@ -484,6 +506,7 @@ mod tests {
             session: "s",
             root: Path::new("/"),
             through_us: false,
+            variables: "",
         };
         let of = |text: &str| {
             let mut call = ToolCall::default();

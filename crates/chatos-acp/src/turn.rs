@@ -38,7 +38,7 @@ use crate::seat::{Before, Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat
 use crate::session;
 use acts::{Cover, Done, Terminal};
 pub use acts::{Deed, Hands};
-use ask::Decided;
+use ask::{Decided, Pen};
 use texts::{begins_anew, end_of, first_again, gone, lost, stopped, waits};
 
 /// How often an agent that dies in one turn is started again.
@@ -103,6 +103,7 @@ pub(crate) struct Work<'a> {
     /// A call that may be told more about before it is shown.
     held: Option<ToolCall>,
     asking: JoinSet<Result<Decided, Fault>>,
+    pen: Pen,
     waiting: HashMap<String, Waiting>,
     /// Questions whose answer the agent has.
     delivered: HashSet<String>,
@@ -193,6 +194,7 @@ impl<'a> Work<'a> {
             calls: Calls::default(),
             held: None,
             asking: JoinSet::new(),
+            pen: Pen::new(&turn.inbox, &turn.launching.life),
             waiting: HashMap::new(),
             delivered: HashSet::new(),
             left: HashSet::new(),
@@ -486,7 +488,17 @@ impl<'a> Work<'a> {
         }
         let mut wanted: session::Wanted = serde_json::from_str(&wanted).unwrap_or_default();
         let mut once = false;
-        for (id, value) in wanted.clone() {
+        let mut orders = wanted.clone();
+        for option in &seat.told.options {
+            // Agents keep their mode themselves; that it stops asking is a person's word each time.
+            if session::is_unasked(option, &option.value)
+                && !orders.contains_key(&option.id)
+                && let Some(asks) = option.choices.iter().find(|choice| !choice.unasked)
+            {
+                orders.insert(option.id.clone(), asks.id.clone());
+            }
+        }
+        for (id, value) in orders {
             let Some(option) = seat.told.options.iter().find(|option| option.id == id).cloned() else {
                 continue;
             };
@@ -569,6 +581,8 @@ impl<'a> Work<'a> {
     /// The agent's turn is over although it had asked something: nobody waits for that answer.
     async fn withdraw_waiting(&mut self) {
         self.stop_asking();
+        while self.asking.join_next().await.is_some() {}
+        self.pen.rests().await;
         for id in self.left.drain() {
             self.turn.inbox.withdraw(id, Owner::host_run(), "asker_gone").await;
         }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chatos_contribution::ServerIdentity;
-use chatos_mcp::{Block, Later, Progress};
+use chatos_mcp::{Block, Extra, Later, Progress};
 use chatos_policy::Role;
 use chatos_together::Member;
 use chatos_tool::{CanceledBy, DenyRule, Envelope, Fault, Lang, Reason, Text, ToolError, Trace, Transport};
@@ -264,6 +264,8 @@ pub struct CallEnd {
     pub blocks: Vec<Block>,
     /// The structured part as the server gave it; of our own tools, the envelope's.
     pub structured: Option<Value>,
+    /// What else the server gave, for those who pass the result on.
+    pub extra: Extra,
     /// The model is told that it failed.
     pub is_error: bool,
     /// Without waiting for a person.

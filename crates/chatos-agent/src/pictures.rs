@@ -111,7 +111,8 @@ mod tests {
             TextLimits::default(),
             Lang::En,
         );
-        CallEnd { envelope, blocks, structured: None, is_error: false, elapsed_ms: 0, certain: true }
+        let extra = chatos_mcp::Extra::default();
+        CallEnd { envelope, blocks, structured: None, extra, is_error: false, elapsed_ms: 0, certain: true }
     }
 
     fn image(data: &str, mime: &str) -> Block {

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How a call stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CallState {
     /// It has not ended.
     pub running: bool,
@@ -20,6 +20,8 @@ pub struct CallState {
     pub said: usize,
     /// What it said last.
     pub says: Option<String>,
+    /// How far it is, by its own count, and of how much.
+    pub progress: Option<(f64, Option<f64>)>,
 }
 
 /// The calls of one desk.
@@ -72,14 +74,15 @@ impl Running {
         });
     }
 
-    /// Notes what a call says of its progress. The same words twice are said once.
-    pub fn says(&self, call_id: &str, message: &str) {
+    /// Notes what a call says of its progress, in words or by its own count. The same twice is said once.
+    pub fn says(&self, call_id: &str, message: Option<&str>, progress: Option<(f64, Option<f64>)>) {
         let entries = self.entries();
         let Some(entry) = entries.get(call_id) else { return };
         entry.news.send_if_modified(|news| {
-            let new = news.says.as_deref() != Some(message);
+            let new = news.says.as_deref() != message || news.progress != progress;
             if new {
-                news.says = Some(message.to_owned());
+                news.says = message.map(str::to_owned);
+                news.progress = progress;
                 news.said += 1;
             }
             new

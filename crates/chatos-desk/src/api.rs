@@ -84,12 +84,23 @@ impl HostApi {
     }
 }
 
-/// What is heard of a call before its result: a question, or a message with how many there were.
+/// What is heard of a call before its result: a question, or how far it is.
 pub enum CallNews {
     /// It has asked the question with this id.
     Asks(String),
-    /// It says this; so many messages there were.
-    Says(String, u64),
+    /// It says this; so many times it spoke.
+    Says(Spoken, u64),
+}
+
+/// How far a call is, as its server tells it.
+#[derive(Default)]
+pub struct Spoken {
+    /// In words; empty where there are none.
+    pub message: String,
+    /// How far it is by its own count.
+    pub progress: Option<f64>,
+    /// Of how much, where the server says it.
+    pub total: Option<f64>,
 }
 
 /// The next question of a running call, or what it says. A call that has not begun, or a host that does not
@@ -105,10 +116,13 @@ where
         if let Some(id) = state["questions"][asked].as_str() {
             return CallNews::Asks(id.to_owned());
         }
-        if let (Some(count), Some(message)) = (state["said"].as_u64(), state["says"].as_str())
-            && count > said
-        {
-            return CallNews::Says(message.to_owned(), count);
+        if let Some(count) = state["said"].as_u64().filter(|count| *count > said) {
+            let spoken = Spoken {
+                message: state["says"].as_str().unwrap_or_default().to_owned(),
+                progress: state["progress"].as_f64(),
+                total: state["total"].as_f64(),
+            };
+            return CallNews::Says(spoken, count);
         }
         if state["running"] != true {
             tokio::time::sleep(NEWS_PAUSE).await;

@@ -3,7 +3,7 @@
 //!
 //! The protocol is that of every built-in server ([`chatos_layer::Endpoint`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -24,7 +24,7 @@ use crate::client::{self, Clients};
 use crate::line::{PATIENCE, away, is_lost};
 use crate::passing::Passing;
 use crate::search::{self, Wrapped};
-use crate::{CallNews, ClientFolder, HostApi, Line, ListMode, encode};
+use crate::{CallNews, ClientFolder, HostApi, Line, ListMode, Spoken, encode};
 
 /// What the gateway says about itself; its tools are the host's.
 pub static GATEWAY: ServerInfo = ServerInfo {
@@ -73,6 +73,8 @@ struct Known {
     always: Vec<Value>,
     /// The name a client knows, with the server and the tool it stands for.
     names: HashMap<String, Name>,
+    /// Servers were still starting when this list was made.
+    late: bool,
 }
 
 #[derive(Clone)]
@@ -81,6 +83,8 @@ struct Name {
     tool: String,
     /// It changes nothing, as its server says: it may be called again.
     read_only: bool,
+    /// Its server says how its structured result looks.
+    typed: bool,
 }
 
 /// How a call goes on after its host was lost.
@@ -163,7 +167,23 @@ impl Gateway {
     }
 
     fn is_late(&self) -> bool {
-        !self.passing.lock().unwrap_or_else(PoisonError::into_inner).told.late.is_empty()
+        let tools = self.known.lock().unwrap_or_else(PoisonError::into_inner).late;
+        tools || !self.passing.lock().unwrap_or_else(PoisonError::into_inner).told.late.is_empty()
+    }
+
+    /// Looks for tools of servers that were still starting; says whether the list is another one now.
+    async fn look_again(&self) -> bool {
+        let names = || {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.late.then(|| known.names.keys().cloned().collect::<HashSet<_>>())
+        };
+        let Some(before) = names() else { return false };
+        if let Err(fault) = self.list(self.lang).await {
+            tracing::debug!(%fault, "the tools cannot be listed");
+            return false;
+        }
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.names.len() != before.len() || known.names.keys().any(|name| !before.contains(name))
     }
 
     /// Where the host's news of tools stand. Asked before the first client comes, so that it misses no change.
@@ -183,6 +203,11 @@ impl Gateway {
                 news = self.line.get(&path, Lang::En, Duration::from_secs(600)) => news,
                 // Servers that were still starting when a client asked.
                 () = tokio::time::sleep(LIST_WAIT), if self.is_late() => {
+                    if self.look_again().await
+                        && let Some(endpoint) = endpoint.upgrade()
+                    {
+                        endpoint.tools_changed();
+                    }
                     if self.list_passed_on(LIST_WAIT).await.unwrap_or(false)
                         && let Some(endpoint) = endpoint.upgrade()
                     {
@@ -218,33 +243,51 @@ impl Gateway {
     /// Fills what is known with the host's list.
     async fn list(&self, lang: Lang) -> Result<(), Fault> {
         let wait = LIST_WAIT.as_millis();
-        let path = format!("/api/v1/tools?agent={}&waitMs={wait}", encode(&self.agent));
+        let path = format!("/api/v1/tools?agent={}&told=true&waitMs={wait}", encode(&self.agent));
         let listed = self.line.get(&path, lang, PATIENCE).await?;
         let left_out = |tool: &Value| self.without.iter().any(|name| tool["server"] == name.as_str());
         let all = listed["tools"].as_array().into_iter().flatten();
         let granted: Vec<&Value> = all.filter(|tool| tool["granted"] == true && !left_out(tool)).collect();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
         let names = granted.iter().map(|tool| {
-            let read_only = tool["readOnly"] == true;
-            (text(tool, "name"), Name { server: text(tool, "identity"), tool: text(tool, "tool"), read_only })
+            let (read_only, typed) = (tool["readOnly"] == true, tool["told"]["outputSchema"].is_object());
+            let (server, own) = (text(tool, "identity"), text(tool, "tool"));
+            (text(tool, "name"), Name { server, tool: own, read_only, typed })
         });
-        let tools = granted.iter().map(|tool| {
-            let mut shown = json!({
-                "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"],
-            });
-            for key in ["title", "annotations"] {
-                if let Some(value) = tool.get(key).filter(|value| !value.is_null()) {
-                    shown[key] = value.clone();
-                }
-            }
-            shown
-        });
-        let tools: Vec<Value> = tools.collect();
+        let tools: Vec<Value> = granted.iter().map(|tool| self.shown(tool, &granted)).collect();
         let always = granted.iter().zip(&tools).filter(|(tool, _)| search::is_always(&text(tool, "server")));
         let always = always.map(|(_, shown)| shown.clone()).collect();
-        let known = Known { names: names.collect(), tools, always };
+        let problems = listed["problems"].as_array();
+        let late = problems.is_some_and(|all| all.iter().any(|problem| problem["code"] == "server_late"));
+        let known = Known { names: names.collect(), tools, always, late };
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
         Ok(())
+    }
+
+    /// A tool as its server describes it (other-agents §3.4). Only where two servers have one of that name its
+    /// description says whose it is.
+    fn shown(&self, tool: &Value, all: &[&Value]) -> Value {
+        let told = &tool["told"];
+        let mut shown = json!({ "name": tool["name"], "inputSchema": tool["inputSchema"] });
+        let another = |one: &&Value| one["tool"] == tool["tool"] && one["identity"] != tool["identity"];
+        let said = told["description"].as_str().or(tool["description"].as_str()).unwrap_or_default();
+        shown["description"] = if all.iter().any(another) {
+            json!(format!("[{}] {said}", tool["server"].as_str().unwrap_or_default()))
+        } else {
+            json!(said)
+        };
+        for (from, key) in [(tool, "title"), (tool, "annotations"), (told, "icons"), (told, "_meta")] {
+            if let Some(value) = from.get(key).filter(|value| !value.is_null()) {
+                shown[key] = value.clone();
+            }
+        }
+        // With `--hold` a call may end without its result, which no schema of a stranger allows.
+        if self.hold.is_none()
+            && let Some(schema) = told.get("outputSchema")
+        {
+            shown["outputSchema"] = schema.clone();
+        }
+        shown
     }
 
     /// Sends on what a call says of itself, and that it waits, for as long as it is waited for. What was said last is
@@ -254,10 +297,10 @@ impl Gateway {
         api: &HostApi,
         call_id: &str,
         call: &RelayedCall,
-        sent: &Mutex<f64>,
+        sent: &Mutex<Reported>,
     ) -> Infallible {
         let (mut questions, mut said) = (0, 0);
-        let report = |message: String| report(call, sent, message);
+        let report = |message: String| report(call, sent, Spoken { message, ..Spoken::default() });
         let mut last = Text::fixed("at work", "进行中").get(self.lang).to_owned();
         loop {
             let news = tokio::select! {
@@ -265,10 +308,12 @@ impl Gateway {
                 () = tokio::time::sleep(KEEP_ALIVE) => None,
             };
             match news {
-                Some(CallNews::Says(message, count)) => {
+                Some(CallNews::Says(spoken, count)) => {
                     said = count;
-                    last.clone_from(&message);
-                    report(message);
+                    if !spoken.message.is_empty() {
+                        last.clone_from(&spoken.message);
+                    }
+                    self::report(call, sent, spoken);
                 }
                 Some(CallNews::Asks(id)) => {
                     questions += 1;
@@ -284,11 +329,11 @@ impl Gateway {
     }
 
     /// Says again and again that no host is there, for as long as one is looked for.
-    async fn keep_alive(&self, call: &RelayedCall, sent: &Mutex<f64>) -> Infallible {
+    async fn keep_alive(&self, call: &RelayedCall, sent: &Mutex<Reported>) -> Infallible {
         let text = Text::fixed("waiting for ChatOS to start", "等待 ChatOS 启动");
         loop {
             tokio::time::sleep(KEEP_ALIVE).await;
-            report(call, sent, text.get(self.lang).to_owned());
+            report(call, sent, Spoken { message: text.get(self.lang).to_owned(), ..Spoken::default() });
         }
     }
 
@@ -331,7 +376,8 @@ impl Gateway {
         match search::unwrap(&call.tool, &call.arguments) {
             None => self.named(&call.tool).await,
             Some(Wrapped::Find) => {
-                Ok(Name { server: "chatos".to_owned(), tool: FIND_TOOLS.to_owned(), read_only: true })
+                let (server, tool) = ("chatos".to_owned(), FIND_TOOLS.to_owned());
+                Ok(Name { server, tool, read_only: true, typed: false })
             }
             Some(Wrapped::Wrong) => Err(Ok(failed(search::WRONG.get(self.lang)))),
             Some(Wrapped::Call { tool, arguments, only_reads }) => {
@@ -377,7 +423,7 @@ impl Gateway {
     /// Makes a call, over restarts of the host if need be. Nothing is done twice.
     async fn send(&self, order: &Order, call: &RelayedCall) -> Result<Value, Fault> {
         let mut body = order.body.clone();
-        let (sent_reports, mut held) = (Mutex::new(0.0), false);
+        let (sent_reports, mut held) = (Mutex::default(), false);
         loop {
             // A call that waits for a person waits for the host too.
             let found = tokio::select! {
@@ -471,12 +517,31 @@ fn above(meta: &Map<String, Value>) -> Option<(String, Option<String>)> {
     Some((id(32)?, id(16)))
 }
 
+/// What a client was told of a call's progress: the server's own count, and how often something was said since.
+#[derive(Default)]
+struct Reported {
+    count: f64,
+    since: u32,
+}
+
+impl Reported {
+    /// The next number, which is above every one before. The server's own count is passed on as it is; what we say
+    /// ourselves stands a thousandth after it, so that the count can go on.
+    fn next(&mut self, count: Option<f64>) -> f64 {
+        let last = self.count + f64::from(self.since) / 1_000.0;
+        match count.filter(|count| count.is_finite() && *count > last) {
+            Some(count) => *self = Self { count, since: 0 },
+            None => self.since += 1,
+        }
+        self.count + f64::from(self.since) / 1_000.0
+    }
+}
+
 /// Tells a client that wants to know; the numbers rise.
-fn report(call: &RelayedCall, sent: &Mutex<f64>, message: String) {
+fn report(call: &RelayedCall, sent: &Mutex<Reported>, spoken: Spoken) {
     let Some(sink) = call.progress.as_deref() else { return };
-    let mut sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
-    *sent += 1.0;
-    sink.send(ProgressReport { progress: *sent, total: None, message, detail: None });
+    let progress = sent.lock().unwrap_or_else(PoisonError::into_inner).next(spoken.progress);
+    sink.send(ProgressReport { progress, total: spoken.total, message: spoken.message, detail: None });
 }
 
 fn waiting(id: &str, lang: Lang) -> String {
@@ -599,9 +664,17 @@ impl Relay for Gateway {
                 ended => ended?,
             };
             self.passing.lock().unwrap_or_else(PoisonError::into_inner).see(&name.server, &result);
+            // A refusal of ours is not as the server's schema says, and clients compare; its text says it all.
+            let ours = |key: &str| {
+                let said = &result["structuredContent"][key];
+                said.is_string() && *said == result["_meta"]["chatos"][key]
+            };
+            let hides = name.typed && result["isError"] == true && ours("status") && ours("code");
             if let Some(result) = result.as_object_mut() {
                 result.remove("callId");
-                result.remove("_meta");
+                if hides {
+                    result.remove("structuredContent");
+                }
             }
             Ok(result)
         })
@@ -611,6 +684,15 @@ impl Relay for Gateway {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_servers_count_is_passed_on_and_every_number_is_above_the_last() {
+        let mut sent = Reported::default();
+        let told = [None, None, Some(1.0), Some(2.0), None, Some(2.0), Some(f64::NAN), Some(5.0)];
+        let told: Vec<f64> = told.into_iter().map(|count| sent.next(count)).collect();
+        assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
+        assert_eq!([told[2], told[3], told[7]].map(|count| count.to_string()), ["1", "2", "5"]);
+    }
 
     #[test]
     fn a_trace_of_the_client_goes_on_and_a_wrong_one_does_not() {

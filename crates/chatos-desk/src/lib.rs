@@ -17,7 +17,7 @@ mod queue;
 mod search;
 mod subagents;
 
-pub use api::{CallNews, HostApi, call_news, encode, host_fault};
+pub use api::{CallNews, HostApi, Spoken, call_news, encode, host_fault};
 pub use beside::{Beside, BesideSettings};
 pub use editor::Editor;
 pub use folder::ClientFolder;

@@ -6,7 +6,7 @@ use chatos_events::Resume;
 use chatos_policy::{Outcome, Role};
 use chatos_servers::{SetProblem, ToolsetOrder};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
-use chatos_wire::tool::{ToolNews, ToolsetView};
+use chatos_wire::tool::{ToolNews, ToolTold, ToolsetView};
 use serde_json::Value;
 
 use crate::host::Host;
@@ -50,6 +50,12 @@ impl Host {
             why: None,
             input_schema: Some(tool.input_schema.clone()),
             annotations: Some(tool.annotations.clone()).filter(Value::is_object),
+            told: Some(ToolTold {
+                description: tool.told.description.clone(),
+                output_schema: tool.told.output_schema.clone(),
+                icons: tool.told.icons.clone(),
+                meta: tool.told.meta.clone(),
+            }),
         });
         let refused = set.refusals().map(|(name, tool)| ToolsetView {
             name: name.to_owned(),
@@ -65,6 +71,7 @@ impl Host {
             why: Some(tool.why.get(lang).to_owned()),
             input_schema: None,
             annotations: None,
+            told: None,
         });
         let mut all: Vec<ToolsetView> = granted.chain(refused).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));

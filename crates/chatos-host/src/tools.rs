@@ -290,8 +290,9 @@ impl ToolDesk {
     }
 
     /// A call says how far it is, or what it waits for.
-    pub(crate) fn call_says(&self, call_id: &str, message: &str) {
-        self.running.says(call_id, message);
+    pub(crate) fn call_says(&self, call_id: &str, progress: &Progress) {
+        let count = (progress.progress, progress.total);
+        self.running.says(call_id, progress.message.as_deref(), Some(count));
     }
 
     /// A call waits for the answer to this question.

@@ -37,6 +37,8 @@ pub struct Tool {
     pub output_schema: Option<Value>,
     /// Hints of the server.
     pub annotations: Option<Value>,
+    /// Pictures of it, as the server names them.
+    pub icons: Option<Value>,
     /// What else the server attached (`_meta`), such as the view of an app.
     pub meta: Option<Value>,
     /// Place in the server's own order, which decides between equal names (ai-contributions §4.3).
@@ -336,6 +338,7 @@ fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
     if let Some(schema) = &output_schema {
         check_schema(schema).map_err(|reason| format!("its output schema {reason}"))?;
     }
+    let icons = map.remove("icons").filter(Value::is_array);
     let meta = object(map.remove("_meta"));
     let digest = digest(&json!({
         "name": name, "title": title, "description": description, "inputSchema": input_schema,
@@ -349,6 +352,7 @@ fn read_tool(mut value: Value, position: usize) -> Result<Tool, String> {
         input_schema,
         output_schema,
         annotations,
+        icons,
         meta,
         position,
         digest,

@@ -88,6 +88,6 @@ pub use oauth::{
 pub use pool::{LastError, Lease, Phase, Pool, PoolOptions, Restarts, ServerSpec, ServerStatus};
 pub use prompt_list::{Prompt, PromptArgument};
 pub use resource_list::{Resource, ResourceList};
-pub use result::{Block, CallOutcome, InputRequired, ToolResult};
+pub use result::{Block, CallOutcome, Extra, InputRequired, ToolResult};
 pub use router::{Noise, Progress};
 pub use task::{TaskState, TaskStatus};

@@ -13,10 +13,19 @@ pub struct ToolResult {
     pub structured: Option<Value>,
     /// The tool says it failed, or its result cannot be used.
     pub is_error: bool,
-    /// What the server attached.
-    pub meta: Option<Value>,
+    /// What stood beside that, which no model reads.
+    pub extra: Extra,
     /// What was wrong with the result itself.
     pub problems: Vec<String>,
+}
+
+/// What a server put beside its words and pictures, for clients a result is passed on to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Extra {
+    /// Of each block in order, such as its annotations; of blocks that are kept whole, nothing.
+    pub blocks: Vec<Map<String, Value>>,
+    /// What the server attached to the result.
+    pub meta: Option<Value>,
 }
 
 /// A piece of content.
@@ -127,15 +136,19 @@ impl ToolResult {
             None | Some(Value::Null | Value::Bool(false)) => {}
             Some(_) => read.is_error = true,
         }
-        read.meta = map.remove("_meta").filter(Value::is_object);
+        read.extra.meta = map.remove("_meta").filter(Value::is_object);
         // The very first revision had one free value instead of blocks.
         let structured = map.remove("structuredContent").or_else(|| map.remove("toolResult"));
         read.structured = structured.filter(|value| !value.is_null());
         match map.remove("content") {
-            Some(Value::Array(blocks)) => read.content = blocks.into_iter().map(Block::read).collect(),
+            Some(Value::Array(blocks)) => {
+                read.extra.blocks = blocks.iter().map(extra_of).collect();
+                read.content = blocks.into_iter().map(Block::read).collect();
+            }
             // Some servers send one block without the list around it.
             Some(block @ Value::Object(_)) => {
                 read.problems.push("the content is not a list".to_owned());
+                read.extra.blocks.push(extra_of(&block));
                 read.content.push(Block::read(block));
             }
             None | Some(Value::Null) if read.structured.is_some() => {}
@@ -187,6 +200,19 @@ impl ToolResult {
             .collect();
         texts.join("\n")
     }
+}
+
+/// What stands in a block beside its words or its bytes.
+fn extra_of(block: &Value) -> Map<String, Value> {
+    let kept: &[&str] = match block["type"].as_str() {
+        Some("text") => &["type", "text"],
+        Some("image" | "audio") => &["type", "data", "mimeType"],
+        _ => return Map::new(),
+    };
+    let all = block.as_object().into_iter().flatten();
+    all.filter(|(key, _)| !kept.contains(&key.as_str()))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }
 
 impl Block {

@@ -47,6 +47,6 @@ pub use sync::SETTING as SYNC_SETTING;
 pub use toolset::{
     AppPlace, CALL_READONLY, CALL_TOOL, CURRENT_TIME, FIND_TOOLS, GrantedTool, LIST_RESOURCES, OfferedTool,
     READ_RESOURCE, READ_RESULT, RefusedTool, Road, Room, ServerOffer, ServerRoute, SetProblem,
-    TOO_MANY_TOOLS, ToolSearch, Toolset, USUAL_MOST, Word, search_tools,
+    TOO_MANY_TOOLS, Told, ToolSearch, Toolset, USUAL_MOST, Word, search_tools,
 };
 pub use view_meta::UiMeta;

@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use crate::toolset::{OfferedTool, ServerOffer, SetProblem, Toolset, Word};
+use crate::toolset::{OfferedTool, ServerOffer, SetProblem, Told, Toolset, Word};
 use chatos_contribution::ServerIdentity;
 use chatos_layer::Access;
-use chatos_mcp::{ConnectError, Failure, ServerKey, ToolList};
+use chatos_mcp::{ConnectError, Failure, ServerKey, ToolList, plain_for_model};
 use chatos_policy::{Code, Grant, Outcome, Refusal, ToolDecision};
 use chatos_store::PinState;
 use chatos_tool::{Fault, Lang, Text};
@@ -165,6 +165,7 @@ impl Servers {
                 description: String::new(),
                 input_schema: Value::Null,
                 annotations: Value::Null,
+                told: Arc::default(),
                 word: word(),
                 asks_itself: false,
                 read_only: false,
@@ -239,6 +240,7 @@ impl Inner {
                     description: tool.description.clone(),
                     input_schema: tool.input_schema.clone(),
                     annotations: tool.annotations.clone().unwrap_or(Value::Null),
+                    told: Arc::new(told(tool)),
                     word: off
                         .get(&tool.name)
                         .map(|state| unapproved(known.name(), &tool.name, *state))
@@ -290,6 +292,10 @@ impl Inner {
                 tool: text("name").unwrap_or_default(),
                 title: text("title"),
                 description: text("description").unwrap_or_default(),
+                told: Arc::new(Told {
+                    description: text("description").unwrap_or_default(),
+                    ..Told::default()
+                }),
                 asks_itself: tool["_meta"]["chatos"]["confirm"].as_str().is_some_and(|word| word != "none"),
                 read_only: hint("readOnlyHint"),
                 idempotent: hint("idempotentHint"),
@@ -302,6 +308,21 @@ impl Inner {
         let cached = CachedOffer { list: None, approvals: 0, settings: 0, offer: Arc::clone(&offer) };
         self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(cache_key, cached);
         Ok(offer)
+    }
+}
+
+/// What a client is told of a tool beyond what a model reads. Nothing in it can change how a text reads.
+fn told(tool: &chatos_mcp::Tool) -> Told {
+    let mut meta = tool.meta.clone();
+    // Ours is written where results and lists leave us.
+    if let Some(Value::Object(map)) = &mut meta {
+        map.remove("chatos");
+    }
+    Told {
+        description: plain_for_model(&tool.description),
+        output_schema: tool.output_schema.clone(),
+        icons: tool.icons.clone(),
+        meta: meta.filter(|meta| meta.as_object().is_some_and(|map| !map.is_empty())),
     }
 }
 

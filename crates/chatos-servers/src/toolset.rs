@@ -53,6 +53,8 @@ pub struct GrantedTool {
     pub input_schema: Value,
     /// Hints of the server; for display.
     pub annotations: Value,
+    /// What clients are told of it that it is passed on to.
+    pub told: Arc<Told>,
     /// A person is asked before each call.
     pub ask: bool,
     /// The tool asks the person itself when `ask` is set; nobody else does then (tools §15).
@@ -144,6 +146,18 @@ pub enum Word {
     },
 }
 
+/// What a server says of a tool that models do not read, for clients it is passed on to (other-agents §3.4).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Told {
+    /// What it does, in full and in the server's own words.
+    pub description: String,
+    /// What its structured result looks like, where the server says so.
+    pub output_schema: Option<Value>,
+    pub icons: Option<Value>,
+    /// What else the server attached.
+    pub meta: Option<Value>,
+}
+
 /// One tool of a server, before it has a name for models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
@@ -155,6 +169,8 @@ pub struct OfferedTool {
     pub input_schema: Value,
     /// Hints of the server.
     pub annotations: Value,
+    /// What clients are told of it that it is passed on to.
+    pub told: Arc<Told>,
     /// May it be used?
     pub word: Word,
     /// See [`GrantedTool::asks_itself`].
@@ -283,6 +299,7 @@ impl Toolset {
                 description,
                 input_schema: tool.input_schema,
                 annotations: tool.annotations,
+                told: tool.told,
                 ask,
                 asks_itself: tool.asks_itself,
                 read_only: tool.read_only,
@@ -439,6 +456,7 @@ fn own_tool(name: &str, description: &str, input_schema: Value) -> GrantedTool {
         description: description.to_owned(),
         input_schema,
         annotations: json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false }),
+        told: Arc::new(Told { description: description.to_owned(), ..Told::default() }),
         ask: false,
         asks_itself: false,
         read_only: true,

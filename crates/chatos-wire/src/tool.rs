@@ -192,6 +192,12 @@ pub struct CallStateView {
     /// What it said last: how far it is, or what it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
+    /// How far it is, by its own count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<f64>,
+    /// Of how much, where its server says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<f64>,
 }
 
 /// Records of the tool log, newest first.
@@ -230,6 +236,26 @@ pub struct ToolsetView {
     /// Hints of its server, as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
+    /// What else its server says of it, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<ToolTold>,
+}
+
+/// What a server says of a tool that no model reads, for clients it is passed on to.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolTold {
+    /// What it does, in full and in the server's own words.
+    pub description: String,
+    /// JSON Schema of `structuredContent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+    /// Its pictures, as MCP has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icons: Option<Value>,
+    /// What else the server attached.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Value>,
 }
 
 /// Whose tools are wanted.
@@ -242,6 +268,8 @@ pub struct ToolQuery {
     pub role: Option<String>,
     /// How long servers may take to start; those that are late come with the next list.
     pub wait_ms: Option<u64>,
+    /// With what a client is told that the tools are passed on to.
+    pub told: bool,
 }
 
 /// Which changes of tools are waited for.

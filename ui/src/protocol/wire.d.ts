@@ -5585,6 +5585,19 @@ export interface components {
             inputSchema?: unknown;
             /** @description Hints of its server, as they are. */
             annotations?: unknown;
+            /** @description What else its server says of it, where that was asked for. */
+            told?: components["schemas"]["ToolTold"] | null;
+        };
+        /** @description What a server says of a tool that no model reads, for clients it is passed on to. */
+        ToolTold: {
+            /** @description What it does, in full and in the server's own words. */
+            description: string;
+            /** @description JSON Schema of `structuredContent`. */
+            outputSchema?: unknown;
+            /** @description Its pictures, as MCP has them. */
+            icons?: unknown;
+            /** @description What else the server attached. */
+            _meta?: unknown;
         };
         /** @description Something a person should know about an agent's tools. */
         ToolsetProblem: {
@@ -5738,6 +5751,10 @@ export interface components {
             said: number;
             /** @description What it said last: how far it is, or what it waits for. */
             says?: string | null;
+            /** @description How far it is, by its own count. */
+            progress?: number | null;
+            /** @description Of how much, where its server says it. */
+            total?: number | null;
         };
         /** @description Whether there was a call to cancel. */
         CancelResult: {
@@ -8268,6 +8285,7 @@ export type ToolServer = components['schemas']['ToolServer'];
 export type ToolView = components['schemas']['ToolView'];
 export type ToolHints = components['schemas']['ToolHints'];
 export type ToolsetView = components['schemas']['ToolsetView'];
+export type ToolTold = components['schemas']['ToolTold'];
 export type ToolsetProblem = components['schemas']['ToolsetProblem'];
 export type CallInput = components['schemas']['CallInput'];
 export type CallResult = components['schemas']['CallResult'];
@@ -12124,6 +12142,8 @@ export interface operations {
                 role?: string;
                 /** @description How long servers may take to start; those that are late come with the next list. */
                 waitMs?: number;
+                /** @description With what a client is told that the tools are passed on to. */
+                told?: boolean;
             };
             header?: never;
             path?: never;

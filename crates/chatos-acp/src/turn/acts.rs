@@ -404,6 +404,10 @@ impl Work<'_> {
         let option =
             |id: &str, kind: &str| Choice { id: id.to_owned(), name: id.to_owned(), kind: kind.to_owned() };
         let choices = vec![option("yes", "allow_once"), option("no", "reject_once")];
+        let variables = match &act {
+            Act::Run { env, .. } => env.keys().map(String::as_str).collect::<Vec<_>>().join(", "),
+            Act::Write { .. } => String::new(),
+        };
         let asker = Asker {
             agent_id: &turn.agent_id,
             agent: &turn.agent,
@@ -411,22 +415,11 @@ impl Work<'_> {
             session: self.asked_as.as_deref().unwrap_or(&session),
             root: &turn.run.workdir,
             through_us: true,
+            variables: &variables,
         };
-        let question = match permission::question(&call, &choices, asker, turn.run.people) {
-            Ok(mut question) => {
-                if let Act::Run { env, .. } = &act
-                    && !env.is_empty()
-                {
-                    let names = env.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                    let said = question.prompt["message"].as_str().unwrap_or_default().to_owned();
-                    question.prompt["message"] = json!(format!("{said}\n{names}"));
-                }
-                question
-            }
-            Err(_) => {
-                self.end_act(&id, Progress::Failed, "too large to be shown".to_owned()).await?;
-                return Ok(Err((FAILED, "the change is too large to be shown to a person".to_owned())));
-            }
+        let Ok(question) = permission::question(&call, &choices, asker, turn.run.people) else {
+            self.end_act(&id, Progress::Failed, "too large to be shown".to_owned()).await?;
+            return Ok(Err((FAILED, "the change is too large to be shown to a person".to_owned())));
         };
         let Some(open) = self.calls.open.get(&id) else {
             return Ok(Err((FAILED, "too many calls".to_owned())));

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use chatos_agent::{CallObserver, WaitKind};
+use chatos_events::Lifetime;
 use chatos_inbox::{Inbox, Question};
 use chatos_prompts::{ItemState, Owner, RequestId, Ruling};
-use chatos_tool::{DenyRule, Fault, Text, ToolError, Trace, persons_note};
+use chatos_tool::{DenyRule, ErrorCode, Fault, Text, ToolError, Trace, persons_note};
 use chatos_wire::Severity;
 use serde_json::{Value, json};
+use tokio::sync::{RwLock, oneshot};
 
 use super::acts::{Act, said_no};
 use super::texts::unaskable;
@@ -34,6 +36,42 @@ pub(super) struct Decided {
     /// The answer to a form.
     pub(super) form: Value,
     sequel: Sequel,
+}
+
+/// Writes questions down. One that is being written is written to its end, also where nobody waits for it any more: what
+/// is withdrawn has to be there.
+#[derive(Clone)]
+pub(super) struct Pen {
+    inbox: Inbox,
+    life: Lifetime,
+    writing: Arc<RwLock<()>>,
+}
+
+impl Pen {
+    pub(super) fn new(inbox: &Inbox, life: &Lifetime) -> Self {
+        Self { inbox: inbox.clone(), life: life.clone(), writing: Arc::default() }
+    }
+
+    pub(super) async fn write(&self, question: Question) -> Result<String, Fault> {
+        let guard = Arc::clone(&self.writing).read_owned().await;
+        let inbox = self.inbox.clone();
+        let (sender, written) = oneshot::channel();
+        self.life.spawn(Box::pin(async move {
+            let asked = inbox.ask(question).await;
+            drop(guard);
+            // Whoever asked may be gone.
+            sender.send(asked).ok();
+        }));
+        written.await.unwrap_or_else(|error| {
+            let text = Text::fixed("the question could not be written down", "无法记录该问题");
+            Err(Fault::new(ErrorCode::Internal, text).caused_by(&error))
+        })
+    }
+
+    /// Returns when nothing is being written.
+    pub(super) async fn rests(&self) {
+        drop(self.writing.write().await);
+    }
 }
 
 /// What follows from an answer.
@@ -150,6 +188,7 @@ impl Work<'_> {
             session: self.asked_as.as_deref().unwrap_or(&session),
             root,
             through_us: false,
+            variables: "",
         };
         let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
             Ok(question) => question,
@@ -184,8 +223,8 @@ impl Work<'_> {
         };
         self.waits(&request, decided.rpc_id.clone(), method, observer);
         decided.request_id = request;
-        let inbox = self.turn.inbox.clone();
-        self.asking.spawn(ask(inbox, decided, question, program, trace));
+        let pen = self.pen.clone();
+        self.asking.spawn(ask(pen, decided, question, program, trace));
         Ok(())
     }
 
@@ -332,12 +371,13 @@ pub(super) async fn was_allowed(inbox: &Inbox, id: &str) -> Result<bool, Fault> 
 
 /// The rules, then the person. Gives the answer, its approval used.
 async fn ask(
-    inbox: Inbox,
+    pen: Pen,
     mut decided: Decided,
     question: permission::Question,
     program: String,
     trace: Trace,
 ) -> Result<Decided, Fault> {
+    let inbox = &pen.inbox;
     let (rules, effect, about) = (inbox.clone(), question.effect.clone(), trace.clone());
     let ruled =
         tokio::task::spawn_blocking(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
@@ -359,8 +399,8 @@ async fn ask(
         }
     }
     let picks = question.prompt["kind"] == "choice";
-    let asked = inbox
-        .ask(Question {
+    let asked = pen
+        .write(Question {
             id: Some(decided.request_id.clone()),
             kept: true,
             prompt: question.prompt,

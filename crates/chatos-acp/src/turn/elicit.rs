@@ -8,7 +8,7 @@ use chatos_tool::{Fault, Trace};
 use serde_json::{Value, json};
 
 use super::Work;
-use super::ask::{Decided, Sequel};
+use super::ask::{Decided, Pen, Sequel};
 use crate::link::INVALID;
 use crate::message::{Kind, ToolCall};
 
@@ -50,12 +50,13 @@ impl Work<'_> {
         self.waits(&request, rpc_id.clone(), "elicitation/create", observer);
         let mut decided = Decided::new(rpc_id, id, &call, Vec::new(), Sequel::Form);
         decided.request_id.clone_from(&request);
-        self.asking.spawn(ask(turn.inbox.clone(), decided, prompt, schema, program, trace));
+        self.asking.spawn(ask(self.pen.clone(), turn.inbox.clone(), decided, prompt, schema, program, trace));
         Ok(Ok(()))
     }
 }
 
 async fn ask(
+    pen: Pen,
     inbox: Inbox,
     mut decided: Decided,
     prompt: Value,
@@ -63,8 +64,8 @@ async fn ask(
     program: String,
     trace: Trace,
 ) -> Result<Decided, Fault> {
-    let asked = inbox
-        .ask(Question {
+    let asked = pen
+        .write(Question {
             id: Some(decided.request_id.clone()),
             kept: true,
             prompt,

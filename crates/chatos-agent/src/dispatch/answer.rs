@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use chatos_mcp::{Block, CallError, Failure, ToolResult};
+use chatos_mcp::{Block, CallError, Extra, Failure, ToolResult};
 use chatos_tool::{
     CanceledBy, DenyRule, Issue, IssueCode, Lang, Needed, Phase, Reason, Resource, Status, Text, ToolError,
 };
@@ -25,6 +25,8 @@ pub(super) enum Ended {
         blocks: Vec<Block>,
         /// Its structured part.
         structured: Option<Value>,
+        /// What stood beside that in the result, which no model reads.
+        extra: Extra,
         /// It says it failed.
         is_error: bool,
         /// What was wrong with the answer.
@@ -44,6 +46,7 @@ impl Ended {
         Self::Answered {
             blocks: vec![Block::Text(text)],
             structured,
+            extra: Extra::default(),
             is_error: false,
             problems: Vec::new(),
             warnings: Vec::new(),
@@ -56,6 +59,7 @@ impl From<ToolResult> for Ended {
         Self::Answered {
             blocks: result.content,
             structured: result.structured,
+            extra: result.extra,
             is_error: result.is_error,
             problems: result.problems,
             warnings: Vec::new(),

@@ -222,6 +222,7 @@ impl Call<'_> {
         Ended::Answered {
             blocks: vec![Block::Text(result.text())],
             structured,
+            extra: chatos_mcp::Extra::default(),
             is_error: result.is_error,
             problems: Vec::new(),
             warnings,

@@ -45,8 +45,9 @@ impl Call<'_> {
             Ok(approval) => Box::pin(self.send(key, approval)).await,
             Err(error) => Ended::failed(error),
         };
-        if let (Some(changed), Ended::Answered { blocks, .. }) = (self.changed.take(), &mut ended) {
+        if let (Some(changed), Ended::Answered { blocks, extra, .. }) = (self.changed.take(), &mut ended) {
             blocks.insert(0, Block::Text(changed));
+            extra.blocks.insert(0, serde_json::Map::new());
         }
         self.ports.end(&self.key());
         let waited = self.waits.over();

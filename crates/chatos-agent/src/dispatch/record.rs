@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chatos_mcp::Block;
+use chatos_mcp::{Block, Extra};
 use chatos_policy::Role;
 use chatos_tool::{Answer, CallRecord, Envelope, Finish, Keep, Lang, LogLevel, Stamp, Transport, truncate};
 use serde_json::{Map, Value, json};
@@ -106,7 +106,7 @@ impl<'a> Record<'a> {
                 let envelope = Envelope::seal(Answer::failed(error), stamp, limits, self.lang);
                 end_of(envelope, certain)
             }
-            Ended::Answered { blocks, structured, is_error, problems, warnings } => {
+            Ended::Answered { blocks, structured, extra, is_error, problems, warnings } => {
                 for warning in warnings {
                     tracing::warn!(server = stamp.server, tool = stamp.tool, "{warning}");
                 }
@@ -139,7 +139,7 @@ impl<'a> Record<'a> {
                     parts: Vec::new(),
                     stamp,
                 };
-                CallEnd { envelope, blocks, structured, is_error, elapsed_ms, certain: true }
+                CallEnd { envelope, blocks, structured, extra, is_error, elapsed_ms, certain: true }
             }
         }
     }
@@ -188,7 +188,7 @@ pub(super) fn end_of(envelope: Envelope, certain: bool) -> CallEnd {
     let is_error = envelope.status.is_error();
     let blocks = vec![Block::Text(envelope.text.clone())];
     let structured = envelope.structured();
-    CallEnd { envelope, blocks, structured, is_error, elapsed_ms, certain }
+    CallEnd { envelope, blocks, structured, extra: Extra::default(), is_error, elapsed_ms, certain }
 }
 
 fn caller(role: Role) -> &'static str {

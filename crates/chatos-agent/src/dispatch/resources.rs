@@ -105,6 +105,7 @@ pub(super) async fn read(pool: &Pool, set: &Toolset, arguments: &Map<String, Val
         Ok(result) => Ended::Answered {
             blocks: blocks(uri, &result),
             structured: None,
+            extra: chatos_mcp::Extra::default(),
             is_error: false,
             problems: Vec::new(),
             warnings: Vec::new(),

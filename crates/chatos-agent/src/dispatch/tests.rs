@@ -222,6 +222,7 @@ fn set() -> Toolset {
         description: String::new(),
         input_schema: json!({ "type": "object" }),
         annotations: Value::Null,
+        told: Arc::default(),
         word,
         asks_itself: false,
         read_only: true,

@@ -30,12 +30,16 @@ async fn what_a_call_says_wakes_who_listens_and_nobody_else() {
     let running = Running::default();
     let _listed = running.register("c1", &CancellationToken::new()).unwrap();
     let (heard, ()) = tokio::join!(running.state("c1", 0, Some(0), LONG), async {
-        running.says("c1", "waiting for the page of Codex: open ChatOS");
-        running.says("c1", "waiting for the page of Codex: open ChatOS");
-        running.says("c2", "nobody");
+        running.says("c1", Some("waiting for the page of Codex: open ChatOS"), None);
+        running.says("c1", Some("waiting for the page of Codex: open ChatOS"), None);
+        running.says("c2", Some("nobody"), None);
     });
     assert_eq!((heard.said, heard.says.as_deref()), (1, Some("waiting for the page of Codex: open ChatOS")));
+    let (counted, ()) = tokio::join!(running.state("c1", 0, Some(1), LONG), async {
+        running.says("c1", None, Some((2.0, Some(5.0))));
+    });
+    assert_eq!((counted.said, counted.says, counted.progress), (2, None, Some((2.0, Some(5.0)))));
     let began = tokio::time::Instant::now();
-    assert_eq!(running.state("c1", 0, None, LONG).await.said, 1);
+    assert_eq!(running.state("c1", 0, None, LONG).await.said, 2);
     assert_eq!(began.elapsed(), LONG, "who waits for questions is not woken by words");
 }

@@ -275,6 +275,7 @@ impl Turn {
         CallEnd {
             blocks: vec![Block::Text(envelope.text.clone())],
             structured: envelope.structured(),
+            extra: chatos_mcp::Extra::default(),
             is_error: envelope.status.is_error(),
             envelope,
             elapsed_ms: 0,

@@ -96,8 +96,8 @@ impl CallObserver for Caller {
     }
 
     fn progress(&self, progress: &Progress) {
-        if let (Some(host), Some(message)) = (self.host.upgrade(), &progress.message) {
-            host.tools().call_says(&self.call_id, message);
+        if let Some(host) = self.host.upgrade() {
+            host.tools().call_says(&self.call_id, progress);
         }
     }
 
@@ -222,7 +222,12 @@ fn order(
 
 /// The result as MCP clients get it; how it went is in `_meta.chatos`, for tools of every maker in the same words.
 fn result(end: &CallEnd, call_id: &str) -> Value {
-    let content: Vec<Value> = end.blocks.iter().map(block_json).collect();
+    let mut content: Vec<Value> = end.blocks.iter().map(block_json).collect();
+    for (block, extra) in content.iter_mut().zip(&end.extra.blocks) {
+        if let Some(block) = block.as_object_mut() {
+            block.extend(extra.clone());
+        }
+    }
     let mut chatos =
         json!({ "status": end.envelope.status, "code": end.envelope.code, "certain": end.certain });
     if let (Some(chatos), Value::Object(context)) = (chatos.as_object_mut(), end.envelope.context()) {
@@ -231,6 +236,11 @@ fn result(end: &CallEnd, call_id: &str) -> Value {
     let mut result = json!({
         "callId": call_id, "content": content, "isError": end.is_error, "_meta": { "chatos": chatos },
     });
+    if let Some(Value::Object(meta)) = &end.extra.meta {
+        for (key, value) in meta.iter().filter(|(key, _)| *key != "chatos") {
+            result["_meta"][key] = value.clone();
+        }
+    }
     if let Some(structured) = &end.structured {
         result["structuredContent"] = structured.clone();
     }

@@ -71,7 +71,12 @@ async fn list(app: App, cx: Caller, Query(query): Query<ToolQuery>) -> Result<To
             }
         };
         let patience = query.wait_ms.map(Duration::from_millis);
-        let (tools, problems) = app.host().tools_of_agent(&agent, role, lang, patience).await?;
+        let (mut tools, problems) = app.host().tools_of_agent(&agent, role, lang, patience).await?;
+        if !query.told {
+            for tool in &mut tools {
+                tool.told = None;
+            }
+        }
         let problems = problems.into_iter().map(|problem| ToolsetProblem {
             server: problem.server,
             tool: problem.tool,
@@ -225,6 +230,8 @@ async fn call_state(
         questions: state.questions,
         said: state.said,
         says: state.says,
+        progress: state.progress.map(|(done, _)| done),
+        total: state.progress.and_then(|(_, total)| total),
     })
 }
 

@@ -52,6 +52,7 @@ fn tool(server: &str, name: String, description: String, parameter: &str, about:
         input_schema: json!({ "type": "object", "properties": {
             parameter: { "type": "string", "description": about }, "limit": { "type": "integer" } } }),
         annotations: Value::Null,
+        told: std::sync::Arc::default(),
         ask: false,
         asks_itself: false,
         read_only: true,

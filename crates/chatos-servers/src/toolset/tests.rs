@@ -26,6 +26,7 @@ fn tool(name: &str, word: Word) -> OfferedTool {
         description: format!("does {name}\u{202e}"),
         input_schema: json!({ "type": "object" }),
         annotations: Value::Null,
+        told: Arc::default(),
         word,
         asks_itself: false,
         read_only: false,

@@ -122,9 +122,11 @@ impl Call<'_> {
                 news = self.api.call_news(self.call_id, asked, said, self.output.lang) => news,
             };
             let question = match news {
-                CallNews::Says(message, count) => {
+                CallNews::Says(spoken, count) => {
                     said = count;
-                    self.tell(&message);
+                    if !spoken.message.is_empty() {
+                        self.tell(&spoken.message);
+                    }
                     continue;
                 }
                 CallNews::Asks(question) => question,
