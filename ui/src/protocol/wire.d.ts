@@ -4396,6 +4396,10 @@ export interface components {
             rule: {
                 [key: string]: unknown;
             };
+            /** @description The same for all chats of the folder, where `rule` is for one chat. */
+            wider?: {
+                [key: string]: unknown;
+            } | null;
             /** @description How many approvals suggest it. */
             count: number;
             firstAt: string;
