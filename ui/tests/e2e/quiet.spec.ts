@@ -25,27 +25,24 @@ interface Step {
 }
 
 /** What the agent of a day does next: three things again and again, and every tenth time something of its own. What the
-    person refuses is near to what is approved: a file beside it, the same file deleted, the same program on more. */
+    person refuses is near to what is approved: a file beside it, the same file deleted, the same name in a folder below. */
 function step(i: number): Step {
   const write = (path: string, refused = false): Step => ({ tool: 'write_file', args: { path, contents: `${i}\n` }, refused });
-  const run = (command: string, refused = false): Step => ({ tool: 'run_shell_command', args: { command }, refused });
   if (i % 20 === 19) {
-    const refused: Step[] = [write(`src/part-${i}.key`, true), { tool: 'delete_path', args: { path: 'notes.md' }, refused: true }, run('cat notes.md notes.key', true), run('cat notes.md > copy', true)];
+    const refused: Step[] = [write(`src/part-${i}.key`, true), { tool: 'delete_path', args: { path: 'notes.md' }, refused: true }, write('log/today.txt.key', true), write('src/deep/part-1.ts', true)];
     return refused[Math.floor(i / 20) % refused.length] ?? write('x.key', true);
   }
   if (i % 10 === 9) return write(`own/${i}.txt`);
-  return [write('notes.md'), write(`src/part-${i % 4}.ts`), run('cat notes.md')][i % 3] ?? write('notes.md');
+  return [write('notes.md'), write(`src/part-${i % 4}.ts`), write('log/today.txt')][i % 3] ?? write('notes.md');
 }
 
 test('a day of two hundred questions of an agent in five chats ends with at most forty asked, and no rule allows what is refused', async ({ ownHost, open }) => {
   const DAY = 200;
   const A_CHAT = 40;
   const A_MESSAGE = 10;
-  const host = await ownHost();
+  const host = await ownHost({ env: { PATH: '/usr/local/bin:/usr/bin:/bin', CHATOS_SET_CONFIRM_FILE_CHANGES: 'true', CHATOS_SET_SHELL_CONFIRM: 'always' } });
   const project = join(host.home, 'shop');
   mkdirSync(project);
-  await host.api('PUT', 'settings/confirmFileChanges', { value: true });
-  await host.api('PUT', 'settings/shellConfirm', { value: 'always' });
   const models = await ModelServer.start('');
   onTestFinished(() => models.stop());
   /** The call that the agent makes now. */
@@ -105,8 +102,7 @@ test('a day of two hundred questions of an agent in five chats ends with at most
   expect(asked + used.reduce((sum, uses) => sum + uses, 0)).toBe(DAY);
   // The rules were made from the first twenty; of all the rest, nothing that the person refuses was done.
   expect(existsSync(join(project, 'notes.md'))).toBe(true);
-  expect(existsSync(join(project, 'copy'))).toBe(false);
-  expect(readdirSync(join(project, 'src')).filter((name) => name.endsWith('.key'))).toEqual([]);
+  expect(readdirSync(project, { recursive: true }).map(String).filter((name) => name.endsWith('.key') || name.includes('deep'))).toEqual([]);
 }, 400_000);
 
 test('five files of one answer are one question; what is left out is told', async ({ ownHost, open }) => {
