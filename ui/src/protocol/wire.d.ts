@@ -4396,7 +4396,10 @@ export interface components {
             rule: {
                 [key: string]: unknown;
             };
-            /** @description The same for all chats of the folder, where `rule` is for one chat. */
+            /**
+             * @description The same for all chats of the folder, where `rule` is for one chat.
+             * @default null
+             */
             wider?: {
                 [key: string]: unknown;
             } | null;
