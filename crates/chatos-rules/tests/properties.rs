@@ -81,13 +81,13 @@ fn call() -> impl Strategy<Value = Made> {
             .prop_map(|kind| (kind, json!({ "identity": "s", "tool": "send", "arguments": {} }))),
     ];
     let who = (
-        prop::bool::weighted(0.15),
-        prop::bool::weighted(0.1),
+        prop::bool::weighted(0.08),
+        prop::bool::weighted(0.05),
         prop::option::weighted(0.8, select(vec!["c1", "c2"])),
         prop::option::weighted(0.8, select(vec!["a1", "a2"])),
         any::<bool>(),
         prop::option::weighted(0.3, select(vec!["codex", "other"])),
-        select(vec!["/p", "/p", "/p", "/q", ""]),
+        select(vec!["/p", "/p", "/p", "/p", "/p", "/p", "/q", ""]),
     );
     (what, who).prop_map(|((kind, mut facts), (high_risk, through_app, chat, agent, sub, client, root))| {
         facts["root"] = json!({ "path": root });
@@ -99,6 +99,10 @@ fn scope() -> impl Strategy<Value = Scope> {
     let place = select(vec![
         (ScopeKind::Everywhere, ""),
         (ScopeKind::Everywhere, ""),
+        (ScopeKind::Everywhere, ""),
+        (ScopeKind::Everywhere, ""),
+        (ScopeKind::Project, "/p"),
+        (ScopeKind::Project, "/p"),
         (ScopeKind::Project, "/p"),
         (ScopeKind::Project, "/q"),
         (ScopeKind::Chat, "c1"),
@@ -106,8 +110,8 @@ fn scope() -> impl Strategy<Value = Scope> {
         (ScopeKind::Run, "run1"),
         (ScopeKind::Run, ""),
     ]);
-    let role = prop::option::weighted(0.2, select(vec!["main", "sub", "both"]));
-    let client = prop::option::weighted(0.2, select(vec!["codex", ""]));
+    let role = prop::option::weighted(0.08, select(vec!["main", "sub", "both"]));
+    let client = prop::option::weighted(0.08, select(vec!["codex", ""]));
     (place, role, client).prop_map(|((kind, id), role, client)| Scope {
         kind,
         id: id.to_owned(),
@@ -153,14 +157,23 @@ fn rule() -> impl Strategy<Value = Rule> {
         Just((None, None, Vec::new())),
     ];
     let time = (
-        prop_oneof![4 => Just(Some(NOW + DAY)), 1 => Just(None), 1 => Just(Some(NOW)), 1 => Just(Some(i64::MAX))],
-        prop_oneof![5 => Just(NOW - 10), 1 => Just(NOW + 10), 1 => Just(i64::MIN)],
-        prop::bool::weighted(0.15),
+        prop_oneof![12 => Just(Some(NOW + DAY)), 1 => Just(None), 1 => Just(Some(NOW)), 1 => Just(Some(i64::MAX))],
+        prop_oneof![12 => Just(NOW - 10), 1 => Just(NOW + 10), 1 => Just(i64::MIN)],
+        prop::bool::weighted(0.06),
     );
     let kind = (
-        select(vec![Effect::Allow, Effect::Allow, Effect::Allow, Effect::Ask, Effect::Deny]),
-        select(vec!["s", "s", "s", "t"]),
-        select(vec!["*", "run_shell_command", "write_file", "send"]),
+        select(vec![
+            Effect::Allow,
+            Effect::Allow,
+            Effect::Allow,
+            Effect::Allow,
+            Effect::Allow,
+            Effect::Allow,
+            Effect::Ask,
+            Effect::Deny,
+        ]),
+        select(vec!["s", "s", "s", "s", "s", "s", "s", "t"]),
+        select(vec!["*", "*", "*", "*", "run_shell_command", "write_file", "send"]),
         select(vec![OtherArgs::None, OtherArgs::Any]),
     );
     (kind, scope(), about, time).prop_map(

@@ -192,8 +192,12 @@ test('ten megabytes of hostile text are cut with a word, opened as a whole, show
   await expect.poll(() => article.locator('[data-act="approve"]').isDisabled(), { timeout: 60_000 }).toBe(false);
 
   // What nobody would see is there in letters, to the last line.
+  const toTheEnd = (last: string) => article.evaluate((element, wanted) => {
+    for (const box of element.querySelectorAll('.patch, .patch *')) if (box.scrollHeight > box.clientHeight + 1) box.scrollTop = box.scrollHeight;
+    return element.textContent.includes(wanted);
+  }, last);
+  await expect.poll(() => toTheEnd(`end-${LINES - 1}`)).toBe(true);
   const shown = await article.evaluate((element) => element.textContent);
-  expect(shown).toContain(`end-${LINES - 1}`);
   expect(HIDDEN.filter((sign) => shown.includes(sign))).toEqual([]);
   expect(shown).toMatch(/U\+202E|202e/i);
   expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined();
