@@ -1,9 +1,9 @@
 // The page in a real Chromium: its first view and the first visit of each page, a chat of 10,000 messages opened and
-// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, a tool log
-// of 20,000 lines read, searched and flooded, minutes over all pages (issue
-// 21, "Speed"). Asserts nothing; prints what was measured beside the bar.
+// scrolled, an answer that streams fast, an Inbox of 3,000 questions visited fifty times, 200 questions approved at once,
+// a tool log of 20,000 lines read, searched and flooded, minutes over all pages. Asserts nothing; prints what was measured
+// beside the bar.
 //
-//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|log|walk …]
+//   node bench/page.mjs [path of the chatos binary] [first|scroll|stream|inbox|bulk|log|walk …]
 //
 // Needs `npm ci` and `npm run build` in ui/, a Chromium (CHROMIUM names another than /usr/bin/chromium), and for the
 // long chat the program `sqlite3`, which puts its messages into the state before the host is there.
@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const { chromium } = createRequire(join(root, 'ui/package.json'))('playwright-core');
-const PARTS = ['first', 'scroll', 'stream', 'inbox', 'log', 'walk'];
+const PARTS = ['first', 'scroll', 'stream', 'inbox', 'bulk', 'log', 'walk'];
 const chosen = process.argv.slice(2).filter((word) => PARTS.includes(word));
 const wants = (part) => chosen.length === 0 || chosen.includes(part);
 const binary = absolute(process.argv.slice(2).find((word) => !PARTS.includes(word)) ?? join(root, 'target/release/chatos'));
@@ -304,6 +304,47 @@ async function log({ page, cdp, url }) {
   report(`… ${FLOOD.toLocaleString('en')} more lines in ${FLOOD_MS / 1000} s while it is looked at: main thread busy`, share, '%', null, `${flooded.tasks.length} tasks over 50 ms, longest ${Math.max(0, ...flooded.tasks).toFixed(0)} ms; ${await rows.count()} calls shown`);
 }
 
+/** Two hundred changes approved with the keyboard, from the first key until the last of them is answered; once by keys and
+    once by the mouse. */
+async function bulk({ page, api, url }) {
+  const BULK = 200;
+  const LIMIT_S = 20;
+  for (const way of ['keys', 'mouse']) {
+    for (let n = 0; n < BULK; n += 1) {
+      const path = `${way}-${n}.txt`;
+      const prompt = { kind: 'file_change_confirm', path, diff: '--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\n' };
+      const material = { identity: 'builtin:code_writer', tool: 'write_file', root: { path: home }, files: [{ path, change: 'created' }] };
+      await api('POST', 'prompts', { prompt, requestId: `bulk-${way}-${n}`, owner: 'host:code_writer', effect: { name: 'file_change', material } });
+    }
+    await page.goto(`${url}#/queue?q=${way}-`);
+    await page.locator('[role="option"]').first().waitFor();
+    const sheet = page.getByRole('dialog', { name: 'Answer several questions' });
+    const approve = sheet.getByRole('button', { name: `Approve ${BULK}` });
+    const began = performance.now();
+    await page.locator('[data-list]').focus();
+    await page.keyboard.press('*');
+    if (way === 'keys') await page.keyboard.press('a');
+    else await page.getByRole('button', { name: `Answer ${BULK}…` }).click();
+    await sheet.locator('[data-bulk] li').last().scrollIntoViewIfNeeded();
+    await sheet.getByLabel('Note', { exact: false }).first().scrollIntoViewIfNeeded();
+    if (way === 'keys') {
+      await page.waitForFunction((name) => [...document.querySelectorAll('[role="dialog"] button')].some((button) => button.textContent.trim() === name && !button.disabled), `Approve ${BULK}`);
+      await approve.focus();
+      await page.keyboard.press('Enter');
+    } else await approve.click();
+    await sheet.waitFor({ state: 'detached' });
+    for (;;) {
+      const { state: last } = await api('GET', `prompts/bulk-${way}-${BULK - 1}`);
+      if (last === 'closed') break;
+      await pause(20);
+    }
+    const ms = performance.now() - began;
+    const open = await api('GET', `prompts?view=needs_you&q=${way}-`);
+    if (open.items.length > 0) throw new Error(`${open.items.length} of ${BULK} are still open`);
+    report(`${BULK} changes approved at once by ${way}, first key → all answered`, ms / 1000, 's', LIMIT_S);
+  }
+}
+
 /** The first view with nothing cached, and every page the first time it is gone to. */
 async function first({ page, cdp, url }) {
   await cdp.send('Network.enable');
@@ -437,6 +478,7 @@ try {
   if (wants('scroll')) await scroll(open);
   if (wants('stream')) await stream(open);
   if (wants('inbox')) await inbox(open);
+  if (wants('bulk')) await bulk(open);
   if (wants('log')) await log(open);
   if (wants('walk')) await walk(open);
 } finally {

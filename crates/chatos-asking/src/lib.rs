@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chatos_inbox::{Inbox, PromptReply, Questions};
 use chatos_layer::{AskRequest, BoxFuture, PromptQueue, QueueError, Reach, Verdict, Withdraw};
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Effect, Object, Origin, Owner, RequestId, Ruling, Status, Surface};
 use chatos_tool::{ErrorCode, Fault, Issue, IssueCode, Lang, Text, Trace};
 use serde_json::{Value, json};
@@ -259,6 +260,14 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
     ) -> BoxFuture<'a, Result<Approval, QueueError>> {
         let (id, effect) = (id.clone(), effect.clone());
         Box::pin(self.at_desk(move |desk| desk.use_approval(id.as_str(), &effect)))
+    }
+
+    fn changed_since<'a>(&'a self, id: &'a RequestId, now: &'a Effect) -> BoxFuture<'a, Option<Difference>> {
+        let (id, now) = (id.clone(), now.clone());
+        Box::pin(async move {
+            let known = self.at_desk(move |desk| Ok(desk.changed_since(id.as_str(), &now))).await;
+            known.unwrap_or_default()
+        })
     }
 
     fn once_more<'a>(&'a self, id: &'a RequestId, effect: &'a Effect) -> BoxFuture<'a, Option<Approval>> {

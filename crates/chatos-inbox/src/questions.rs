@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_paths::{FileLock, StateDir, take_lock};
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{
     Answerer, Approval, Ask, Counts, Effect, Event, Item, Origin, Owner, Prompts, RequestId, Respond, Scope,
     Surface, Unasked, Viewer, WaitError, shown, whole,
@@ -429,6 +430,11 @@ impl Questions {
             item.shown.is_some_and(|shown| shown == shown::digest(&item.prompt, Some(&effect.material)));
         let used = self.prompts.is_used(&id).map_err(|error| records_fault(&error))?;
         Ok((as_asked && same && used).then(|| Approval::unasked(Unasked::UsedBefore)))
+    }
+
+    /// What would happen now otherwise than when this question was asked; nothing where it is the same, or not known.
+    pub fn changed_since(&self, id: &str, now: &Effect) -> Option<Difference> {
+        crate::rules::changed_since(self.store.as_ref(), id, now)
     }
 
     /// `GET /prompts/{id}/wait`: the answer, or `pending` when the time is over.

@@ -4,6 +4,7 @@
 mod past;
 mod tried;
 mod uses;
+mod was;
 mod world;
 
 use chatos_keys::SubKey;
@@ -20,7 +21,7 @@ use crate::inbox::Inbox;
 use crate::questions::PromptReply;
 use world::Computer;
 
-pub(crate) use past::{is_kept, keep as remember};
+pub(crate) use past::{changed_since, is_kept, keep as remember};
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -3,6 +3,8 @@
 //! Used by every server that changes something; how a person is reached is `person`'s matter. What a person
 //! agreed to is computed again from the world as it is after the answer: only the same thing is done, once.
 
+use std::sync::PoisonError;
+
 use chatos_files::plan::Hidden;
 use chatos_prompts::whole::{self, Whole};
 use chatos_prompts::{Approval, Effect, Object, Ruling, Unasked, effect};
@@ -289,6 +291,9 @@ where
             let request_id = Some(before.as_str().to_owned());
             return Ok((Consent { confirmed: true, request_id, ..Consent::default() }, approval, ready));
         }
+        if attempt == 0 {
+            changed = since_asked(cx, &matter.effect).await?;
+        }
         let agreed = ask(cx, &matter, changed.take(), attempt > 0, group.take()).await?;
         cx.in_turn().await?;
         let written = agreed.edited().filter(|text| *text != matter.command_text());
@@ -386,10 +391,21 @@ where
     cx.unless_stopped(cx.while_person(member.gather(asks, touches))).await
 }
 
+/// What is different from the question of a host that is gone: the call goes on in this one and asks anew.
+async fn since_asked(cx: &CallCx, now: &Effect) -> Result<Option<String>, ToolError> {
+    let before = cx.asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some(before) = before else { return Ok(None) };
+    let found = cx.unless_stopped(cx.queue.changed_since(&before, now)).await?;
+    Ok(found.map(|found| found.line_since_asked(people(cx))))
+}
+
+fn people(cx: &CallCx) -> chatos_prompts::Lang {
+    if cx.people == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En }
+}
+
 /// What is different now, in a line for the person.
 fn difference(cx: &CallCx, before: &Effect, now: &Effect) -> String {
-    let lang = if cx.people == Lang::Zh { chatos_prompts::Lang::Zh } else { chatos_prompts::Lang::En };
-    before.difference(now).line(lang)
+    before.difference(now).line(people(cx))
 }
 
 /// What the person wrote is confined or judged otherwise than what was asked.

@@ -10,6 +10,7 @@ mod road;
 
 use std::path::Path;
 
+use chatos_prompts::effect::Difference;
 use chatos_prompts::kind::{self, Prompt};
 use chatos_prompts::response::{self, Status};
 use chatos_prompts::{
@@ -232,6 +233,15 @@ pub trait PromptQueue: Send + Sync {
     /// The right to do once more what was approved in this question, where it is exactly that and the person said
     /// that it be run again.
     fn once_more<'a>(&'a self, _id: &'a RequestId, _effect: &'a Effect) -> BoxFuture<'a, Option<Approval>> {
+        Box::pin(std::future::ready(None))
+    }
+    /// What would happen now otherwise than when this question was asked, by a host that is gone meanwhile. Nothing where it
+    /// is the same, or nobody knows.
+    fn changed_since<'a>(
+        &'a self,
+        _id: &'a RequestId,
+        _now: &'a Effect,
+    ) -> BoxFuture<'a, Option<Difference>> {
         Box::pin(std::future::ready(None))
     }
     /// What the person's rules say about this effect. Where there are none, the person is asked.

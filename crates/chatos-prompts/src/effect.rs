@@ -70,11 +70,23 @@ impl Effect {
                 "files" => found.files = changed_files(was, is),
                 // It follows from the files.
                 "diff" => {}
+                "command" if was.map(without_variables) == is.map(without_variables) => {
+                    found.facts.push("env".to_owned());
+                }
                 _ => found.facts.push(key.clone()),
             }
         }
         found
     }
+}
+
+/// A command but for the variables of its surroundings.
+fn without_variables(command: &Value) -> Value {
+    let mut command = command.clone();
+    if let Value::Object(map) = &mut command {
+        map.retain(|key, _| !matches!(key.as_str(), "env" | "envDigest"));
+    }
+    command
 }
 
 fn changed_files(was: Option<&Value>, is: Option<&Value>) -> Vec<String> {
@@ -131,6 +143,15 @@ pub struct Difference {
 const NAMES: usize = 5;
 
 impl Difference {
+    /// One line for the question that is asked instead of one that was not answered, or whose answer nobody used.
+    pub fn line_since_asked(&self, lang: Lang) -> String {
+        let line = self.line(lang);
+        match lang {
+            Lang::En => line.replace("after you approved", "since you were asked"),
+            Lang::Zh => line.replace("在你同意之后", "自提问以来"),
+        }
+    }
+
     /// One line for the new question.
     pub fn line(&self, lang: Lang) -> String {
         let mut names: Vec<String> =
@@ -162,6 +183,8 @@ fn word(fact: &str, lang: Lang) -> &str {
         ("root", Lang::Zh) => "工作目录",
         ("command", Lang::En) => "how the command would run",
         ("command", Lang::Zh) => "命令的运行方式",
+        ("env", Lang::En) => "the environment variables of the command",
+        ("env", Lang::Zh) => "命令的环境变量",
         ("model", Lang::En) => "the model",
         ("model", Lang::Zh) => "模型",
         (other, _) => other,
@@ -236,6 +259,18 @@ mod tests {
         assert_eq!(found.line(Lang::En), "a.txt changed on disk after you approved.");
         let tool = before.clone().with("toolDigest", json!("t2"));
         assert_eq!(before.difference(&tool).line(Lang::En), "Changed after you approved: the tool.");
+        let mut variables = before.clone();
+        variables.material["command"]["envDigest"] = json!("e2");
+        assert_eq!(
+            before.difference(&variables).line_since_asked(Lang::En),
+            "Changed since you were asked: the environment variables of the command."
+        );
+        assert_eq!(
+            before.difference(&variables).line_since_asked(Lang::Zh),
+            "自提问以来发生了变化：命令的环境变量。"
+        );
+        variables.material["command"]["network"] = json!(true);
+        assert_eq!(before.difference(&variables).facts, ["command"]);
         assert_eq!(before.difference(&before), Difference::default());
     }
 

@@ -64,6 +64,9 @@ const READERS: [&str; 20] = [
 pub struct Proposal {
     /// Not kept yet: it has no id.
     pub rule: Rule,
+    /// The same for all chats of the folder, where the answers came from one: who goes on in another chat tomorrow is
+    /// asked everything again by a rule for this one.
+    pub wider: Option<Rule>,
     /// How many approvals suggest it.
     pub count: usize,
     /// The first and the last of them, in milliseconds since 1970.
@@ -107,9 +110,10 @@ pub fn proposals(past: &[Past], rules: &[Rule], now: i64, world: &dyn World) -> 
         // Those that came from one chat suggest a rule for that chat.
         let chat = calls.first().and_then(|first| first.chat.clone());
         let chat = chat.filter(|chat| calls.iter().all(|call| call.chat.as_deref() == Some(chat)));
+        let project = Scope { kind: ScopeKind::Project, id: project, role: None, client: None };
         let scope = match chat {
             Some(id) => Scope { kind: ScopeKind::Chat, id, role: None, client: None },
-            None => Scope { kind: ScopeKind::Project, id: project, role: None, client: None },
+            None => project.clone(),
         };
         let Some(rule) = rule_of(&shape, &calls, scope, now) else { continue };
         if !check(&rule, now).is_empty() {
@@ -137,7 +141,10 @@ pub fn proposals(past: &[Past], rules: &[Rule], now: i64, world: &dyn World) -> 
                 examples.push(text);
             }
         }
+        // A comparison looks at refusals anywhere: what agrees with all answers in a chat agrees with all in its folder.
+        let wider = (rule.scope.kind == ScopeKind::Chat).then(|| Rule { scope: project, ..rule.clone() });
         found.push(Proposal {
+            wider: wider.filter(|rule| check(rule, now).is_empty()),
             rule,
             count: calls.len(),
             first_at: calls.last().map_or(0, |call| call.at),

@@ -112,6 +112,9 @@ pub struct RuleProposals {
 #[serde(rename_all = "camelCase")]
 pub struct RuleProposal {
     pub rule: Map<String, Value>,
+    /// The same for all chats of the folder, where `rule` is for one chat.
+    #[serde(default)]
+    pub wider: Option<Map<String, Value>>,
     /// How many approvals suggest it.
     pub count: i64,
     pub first_at: String,

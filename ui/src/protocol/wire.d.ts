@@ -4396,6 +4396,13 @@ export interface components {
             rule: {
                 [key: string]: unknown;
             };
+            /**
+             * @description The same for all chats of the folder, where `rule` is for one chat.
+             * @default null
+             */
+            wider?: {
+                [key: string]: unknown;
+            } | null;
             /** @description How many approvals suggest it. */
             count: number;
             firstAt: string;

@@ -1,7 +1,7 @@
 // Many questions with one decision, a command written anew, what rules answered, and cards whose texts are hostile
 // (inbox §2.2, §2.4, §3.3, §4.2).
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { violations } from './axe';
@@ -165,3 +165,51 @@ test('hostile texts of a card are letters: nothing runs, loads, moves or hides',
   await expect.poll(() => last.locator('[data-act="approve"]').isDisabled()).toBe(false);
   expect(loaded).toEqual([]);
 });
+
+test('ten megabytes of hostile text are cut with a word, opened as a whole, shown as they are, and the page stays usable', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  await host.api('PUT', 'settings/confirmFileChanges', { value: true });
+  // A thousand lines of almost five kilobytes, each of them before and after: ten megabytes.
+  const LINES = 1_000;
+  const odd = '\u202etxt.exe\u2066\u200b \u001b[31mred\u001b[0m\u0007 <img src=x onerror="window.hacked=1">';
+  const line = (word: string, n: number) => `${word} ${n} ${odd} ${'y'.repeat(4_750)} end-${n}`;
+  const file = (word: string) => Array.from({ length: LINES }, (_, n) => line(word, n)).join('\n');
+  writeFileSync(join(host.home, 'big.txt'), file('before'));
+  const change = call(host, 'code_maintainer/edit_file', { path: 'big.txt', old_string: 'before', new_string: 'after', expected_replacements: LINES });
+  const id = await question(host);
+  const page = await open({ host, at: '#/queue' });
+  await openPrompt(page, id);
+  const article = page.locator(`article[data-open="${id}"]`);
+  const { diffRef } = (await host.api<{ prompt: { diffRef: { bytes: number; lines: number; shownLines: number } } }>('GET', `prompts/${encodeURIComponent(id)}`)).prompt;
+  expect(diffRef.bytes).toBeGreaterThan(9_500_000);
+  expect(diffRef.shownLines).toBeLessThan(diffRef.lines);
+
+  // In part, and it says so; nobody approves what was not on the screen.
+  await article.locator('[data-show-all]').getByText(/Show the remaining [\d,]+ lines before you approve/).waitFor();
+  expect(await article.locator('[data-act="approve"]').isDisabled()).toBe(true);
+  await keep(page, 'ten-megabytes');
+  await article.locator('[data-show-all] button').click();
+  await expect.poll(() => article.locator('[data-act="approve"]').isDisabled(), { timeout: 60_000 }).toBe(false);
+
+  // What nobody would see is there in letters, to the last line.
+  const toTheEnd = (last: string) => article.evaluate((element, wanted) => {
+    for (const box of element.querySelectorAll('.patch, .patch *')) if (box.scrollHeight > box.clientHeight + 1) box.scrollTop = box.scrollHeight;
+    return element.textContent.includes(wanted);
+  }, last);
+  await expect.poll(() => toTheEnd(`end-${LINES - 1}`)).toBe(true);
+  const shown = await article.evaluate((element) => element.textContent);
+  expect(HIDDEN.filter((sign) => shown.includes(sign))).toEqual([]);
+  expect(shown).toMatch(/U\+202E|202e/i);
+  expect(await page.evaluate(() => (window as { hacked?: number }).hacked)).toBeUndefined();
+  expect(await article.locator('img, script, iframe').count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1)).toBe(true);
+
+  // The page goes on: another page, back, a note, and the answer.
+  await page.evaluate(() => (location.hash = '#/tasks'));
+  await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+  await openPrompt(page, id);
+  await article.getByLabel('Note', { exact: false }).first().fill('not all of this');
+  await article.locator('[data-act="reject"]').click();
+  expect((await change).content[0]?.text).toContain('not all of this');
+  expect(readFileSync(join(host.home, 'big.txt'), 'utf8').startsWith('before')).toBe(true);
+}, 180_000);

@@ -1,7 +1,7 @@
 // Few questions (inbox §3.1, §4.5): a day of two hundred ends with at most forty asked, by keys and three rules that the
 // page proposes, and none of the rules allows what the person refuses; five files of one answer are one question.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
@@ -18,66 +18,92 @@ interface Waiting {
 
 const waiting = async (host: Host): Promise<Waiting[]> => (await host.api<{ items: Waiting[] }>('GET', 'prompts?view=needs_you')).items;
 
-test('a day of two hundred questions ends with at most forty asked, and no rule allows what is refused', async ({ ownHost, open }) => {
-  const host = await ownHost();
-  await host.api('PUT', 'settings/confirmFileChanges', { value: true });
+interface Step {
+  tool: string;
+  args: Record<string, string>;
+  refused: boolean;
+}
+
+/** What the agent of a day does next: three things again and again, and every tenth time something of its own. What the
+    person refuses is near to what is approved: a file beside it, the same file deleted, the same name in a folder below. */
+function step(i: number): Step {
+  const write = (path: string, refused = false): Step => ({ tool: 'write_file', args: { path, contents: `${i}\n` }, refused });
+  if (i % 20 === 19) {
+    const refused: Step[] = [write(`src/part-${i}.key`, true), { tool: 'delete_path', args: { path: 'notes.md' }, refused: true }, write('log/today.txt.key', true), write('src/deep/part-1.ts', true)];
+    return refused[Math.floor(i / 20) % refused.length] ?? write('x.key', true);
+  }
+  if (i % 10 === 9) return write(`own/${i}.txt`);
+  return [write('notes.md'), write(`src/part-${i % 4}.ts`), write('log/today.txt')][i % 3] ?? write('notes.md');
+}
+
+test('a day of two hundred questions of an agent in five chats ends with at most forty asked, and no rule allows what is refused', async ({ ownHost, open }) => {
+  const DAY = 200;
+  const A_CHAT = 40;
+  const A_MESSAGE = 10;
+  const host = await ownHost({ env: { PATH: '/usr/local/bin:/usr/bin:/bin', CHATOS_SET_CONFIRM_FILE_CHANGES: 'true', CHATOS_SET_SHELL_CONFIRM: 'always' } });
+  const project = join(host.home, 'shop');
+  mkdirSync(project);
+  const models = await ModelServer.start('');
+  onTestFinished(() => models.stop());
+  /** The call that the agent makes now. */
+  let now = 0;
+  // “go on from 40”: ten calls, one after the other.
+  models.decide = (body) => {
+    const messages = body.messages ?? [];
+    const asked = messages.findLastIndex(({ role }) => role === 'user');
+    const from = Number(/go on from (\d+)/.exec(lastOf({ messages: messages.slice(0, asked + 1) }).text)?.[1] ?? DAY);
+    const done = messages.slice(asked + 1).filter(({ role }) => role === 'tool').length;
+    now = from + done;
+    return done < A_MESSAGE && from < DAY ? { call: step(now) } : { text: 'Done.' };
+  };
+  const model = await host.api<{ id: string }>('POST', 'models', { name: 'Works', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
+  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Worker', mode: 'flow', landConfigId: 'lc_developer', modelId: model.id });
   const page = await open({ host, at: '#/queue' });
 
-  // Three things again and again, and every tenth time something of its own; what ends in .key is refused.
-  const paths = Array.from({ length: 200 }, (_, i) => {
-    if (i % 10 === 9) return i % 20 === 19 ? `own/${i}.key` : `own/${i}.txt`;
-    return ['notes.md', `src/part-${i % 4}.ts`, 'log/today.txt'][i % 3] ?? '';
-  });
-  const refused = (path: string) => path.endsWith('.key');
   let asked = 0;
-  const wrong: string[] = [];
-
-  for (const [i, path] of paths.entries()) {
-    let status: string | null = null;
-    const call = host
-      .api<{ structuredContent: { status: string } }>('POST', 'tools/code_maintainer/write_file/call', { arguments: { path, contents: `${i}\n` } })
-      .then(({ structuredContent }) => (status = structuredContent.status));
-    let question: Waiting | undefined;
-    await expect.poll(async () => status !== null || (question = (await waiting(host))[0]) !== undefined).toBe(true);
-    if (question) {
+  let chat = '';
+  for (let from = 0; from < DAY; from += A_MESSAGE) {
+    if (from % A_CHAT === 0) chat = (await host.api<{ id: string }>('POST', 'sessions', { title: `Chat ${from / A_CHAT}`, agentId: agent.id, workspaceRoot: project })).id;
+    await host.api('POST', `sessions/${chat}/send`, { text: `go on from ${from}` });
+    for (;;) {
+      let question: Waiting | undefined;
+      await expect.poll(async () => (question = (await waiting(host))[0]) !== undefined || now >= from + A_MESSAGE).toBe(true);
+      if (!question) break;
+      const { requestId } = question;
       asked += 1;
-      expect(question.card?.object).toBe(path);
-      await openPrompt(page, question.requestId);
-      await page.locator(`article[data-open="${question.requestId}"] .actions button:not(:disabled)`).first().waitFor();
-      await page.locator(`article[data-open="${question.requestId}"] h2`).focus();
-      await page.keyboard.press(refused(path) ? 'r' : 'a');
+      await openPrompt(page, requestId);
+      await page.locator(`article[data-open="${requestId}"] .actions button:not(:disabled)`).first().waitFor();
+      await page.locator(`article[data-open="${requestId}"] h2`).focus();
+      await page.keyboard.press(step(now).refused ? 'r' : 'a');
+      await expect.poll(async () => (await waiting(host)).some((other) => other.requestId === requestId)).toBe(false);
     }
-    await call;
-    if (refused(path) && existsSync(join(host.home, path))) wrong.push(path);
-    if (!refused(path)) expect(status).toBe('ok');
 
-    // After a while the person looks at what the page proposes, and takes it.
-    if (i === 19 || i === 24) {
-      await page.getByRole('button', { name: 'Rules', exact: true }).click();
+    // After a while the page says that there is something to propose; the person takes it, for all chats of the folder.
+    if (from === A_MESSAGE) {
+      await page.getByRole('button', { name: /\d rules? suggested/ }).click();
       const dialog = page.getByRole('dialog', { name: 'Rules' });
       const proposal = dialog.locator('[data-proposal]');
-      if (i === 19) {
-        await proposal.first().waitFor();
-        await dialog.getByText(/Would have answered \d+ of your last \d+ the same way, 0 differently/).first().waitFor();
-        expect(await violations(page)).toEqual([]);
-        await keep(page, 'rules-proposed');
-      }
-      await dialog.locator('ul').first().waitFor({ state: 'attached' });
-      while ((await proposal.count()) > 0) {
-        const before = await proposal.count();
-        await proposal.first().getByRole('button', { name: 'Don’t ask again' }).click();
-        await expect.poll(() => proposal.count()).toBeLessThan(before);
+      await dialog.getByText(/Would have answered \d+ of your last \d+ the same way, 0 differently/).first().waitFor();
+      await proposal.first().getByRole('button', { name: 'Don’t ask again in that chat' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await keep(page, 'rules-proposed');
+      for (let left = await proposal.count(); left > 0; left = await proposal.count()) {
+        await proposal.first().getByRole('button', { name: 'Don’t ask again in shop' }).click();
+        await expect.poll(() => proposal.count()).toBeLessThan(left);
       }
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
     }
   }
   const { rules } = await host.api<{ rules: { uses: number }[] }>('GET', 'rules');
-  expect(rules.length).toBeLessThanOrEqual(3);
-  expect(wrong).toEqual([]);
-  expect(asked).toBeLessThanOrEqual(40);
-  expect(asked + rules.reduce((sum, { uses }) => sum + uses, 0)).toBe(200);
-}, 240_000);
+  const used = rules.map(({ uses }) => uses);
+  expect(rules.length, `${asked} asked, ${used.join(' + ')} by rules`).toBe(3);
+  expect(asked, `${used.join(' + ')} by rules`).toBeLessThanOrEqual(40);
+  expect(asked + used.reduce((sum, uses) => sum + uses, 0)).toBe(DAY);
+  // The rules were made from the first twenty; of all the rest, nothing that the person refuses was done.
+  expect(existsSync(join(project, 'notes.md'))).toBe(true);
+  expect(readdirSync(project, { recursive: true }).map(String).filter((name) => name.endsWith('.key') || name.includes('deep'))).toEqual([]);
+}, 400_000);
 
 test('five files of one answer are one question; what is left out is told', async ({ ownHost, open }) => {
   const host = await ownHost();

@@ -205,6 +205,24 @@ pub(crate) fn steps() -> Vec<Step> {
                 all_agents,
             )
         },
+        Step {
+            count: Some(count::node),
+            nightly: true,
+            ..plain(
+                "firefox",
+                "the page and an app in Firefox ESR",
+                &["peer-packages", "build", "ui-build"],
+                |cx| {
+                    let chatos = chatos(cx)?;
+                    let folder = cx.workspace.path("tests/firefox");
+                    let mut install = process::command("npm", &folder);
+                    install.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+                    let mut npm = process::command("npm", &folder);
+                    npm.args(["run", "--silent", "test"]).env("CHATOS_BIN", &chatos);
+                    Ok(vec![install, npm])
+                },
+            )
+        },
     ]
 }
 

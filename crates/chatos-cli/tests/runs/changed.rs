@@ -275,7 +275,11 @@ fn a_variable_changes_under_the_answer() {
     let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
     assert_eq!(resumed.status, 202, "{}", resumed.text());
     let next = question(&host, Some(id));
-    // Nobody knows any more what it was before: it is asked anew.
+    let message = next["prompt"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("Changed since you were asked: the environment variables of the command."),
+        "{next}"
+    );
     assert!(!scene.root.join("made").exists());
     respond(&host, &next, &json!({ "status": "canceled" }));
     until(&host, &run, &["done"]);

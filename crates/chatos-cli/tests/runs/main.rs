@@ -14,6 +14,7 @@ mod day;
 mod documents;
 mod faults;
 mod golden;
+mod granted;
 mod hanging;
 mod instructions;
 mod kill;

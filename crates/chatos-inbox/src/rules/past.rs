@@ -1,6 +1,7 @@
 //! What a person answered before, for rules: kept beside each question that decides an effect, and read again when a rule
 //! is to be made (inbox §4.5). A question that is not kept counts for nothing, which only makes fewer proposals.
 
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Ask, Effect};
 use chatos_rules::{Backtest, Past, Proposal, Rule};
 use chatos_store::{AnsweredFacts, Store, now_ms};
@@ -8,6 +9,7 @@ use chatos_tool::{ErrorCode, Fault, Lang, Redactor, Text};
 use chatos_wire::card::{self, CardRisk};
 use serde_json::{Map, Value, json};
 
+use super::was;
 use super::world::Computer;
 use crate::inbox::Inbox;
 
@@ -24,10 +26,9 @@ const MAX_FILES: usize = 50;
 /// Keeps what rules look at of a question that was asked. A failure is no reason not to ask.
 pub(crate) fn keep(store: Option<&Store>, id: &str, ask: &Ask) {
     let (Some(store), Some(effect)) = (store, &ask.effect) else { return };
-    let Some(facts) = kept(effect).map(|facts| facts.to_string()).filter(|text| text.len() <= MAX_FACTS)
-    else {
-        return;
-    };
+    let Some(mut facts) = kept(effect).filter(|facts| facts.to_string().len() <= MAX_FACTS) else { return };
+    facts["was"] = was::digests(&effect.material);
+    let facts = facts.to_string();
     let group = ask.card.as_ref().map_or(&Value::Null, |card| &card["group"]);
     let with = group["id"].as_str().map(str::to_owned).zip(group["at"].as_i64());
     let kept = place(store, ask, effect).and_then(|place| {
@@ -54,6 +55,13 @@ fn place(store: &Store, ask: &Ask, effect: &Effect) -> Result<Value, chatos_stor
         "app": through.is_some(),
         "high": risk == CardRisk::High,
     }))
+}
+
+/// What became another thing since a question was asked; nothing where that is not known.
+pub(crate) fn changed_since(store: Option<&Store>, id: &str, now: &Effect) -> Option<Difference> {
+    let kept = store?.question_facts(id).ok()??;
+    let facts: Value = serde_json::from_str(&kept).ok()?;
+    was::difference(&facts["was"], &now.material)
 }
 
 /// Whether a question is remembered.
@@ -169,6 +177,7 @@ impl Inbox {
         let view = |proposal: &Proposal| {
             json!({
                 "rule": proposal.rule,
+                "wider": proposal.wider,
                 "count": proposal.count,
                 "firstAt": chatos_prompts::format_ms(proposal.first_at),
                 "lastAt": chatos_prompts::format_ms(proposal.last_at),

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, until};
 
-const GONE: &str = "This is no longer valid";
+pub(crate) const GONE: &str = "This is no longer valid";
 
-fn patch() -> ChannelPatch {
+pub(crate) fn patch() -> ChannelPatch {
     ChannelPatch { paused: None, privacy: None, delay: None, min_risk: None, answer: None }
 }
 

@@ -7,10 +7,13 @@ use std::sync::{Arc, Mutex};
 use chatos_reach::Outbox;
 use chatos_testkit::{child, skip};
 use chatos_tool::Lang;
+use chatos_wire::channel::{ChannelPatch, Privacy};
 use futures_util::StreamExt;
 use serde_json::json;
 use zbus::{Connection, MessageStream};
 
+use crate::answers::patch;
+use crate::canary::{canaries, judge};
 use crate::place::{Place, until};
 
 /// A bus of its own; ended when dropped.
@@ -138,6 +141,29 @@ async fn the_desktop_shows_a_question_and_takes_it_back_when_it_is_answered() {
     let shown = service.seen().shown;
     assert_eq!(shown.len(), 2, "a burst is one notification");
     assert!(shown[1].0.contains("10"), "{:?}", shown[1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_desktop_tells_no_more_than_its_level() {
+    let Some(bus) = Bus::start() else { skip!("no dbus-daemon here") };
+    let service = Service::start(&bus.address).await;
+    let place = Place::new(Some(bus.address.clone()));
+    place.redactor.learn("canary-secret-1234567890");
+    let desktop = place.reach.list().await.unwrap().items[0].id.clone();
+    for level in [Privacy::Count, Privacy::Tool, Privacy::Title, Privacy::Full] {
+        let patch = ChannelPatch { privacy: Some(level), ..patch() };
+        place.reach.change(&desktop, &patch).await.unwrap();
+        let before = service.seen().shown.len();
+        for question in canaries() {
+            let id = place.ask_whole(&question);
+            place.after(31).await;
+            place.cancel(&id);
+            place.after(31).await;
+        }
+        let shown = service.seen().shown;
+        assert_eq!(shown.len(), before + 3, "{level}");
+        judge(level, "desktop", &format!("{:?}", &shown[before..]));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 mod answers;
+mod canary;
 mod daemons;
 mod desktop;
 mod hanging;

@@ -213,6 +213,13 @@ impl Place {
         asked["requestId"].as_str().unwrap().to_owned()
     }
 
+    /// Asks with everything a question has; gives the id.
+    pub(crate) fn ask_whole(&self, payload: &Value) -> String {
+        let asked = self.inbox.questions().unwrap().request(payload, "api", Lang::En).unwrap();
+        self.clock.goes.fetch_max(now_ms(), Ordering::SeqCst);
+        asked["requestId"].as_str().unwrap().to_owned()
+    }
+
     /// The question as everybody sees it.
     pub(crate) fn show(&self, id: &str) -> Value {
         self.inbox.questions().unwrap().show(id, Lang::En).unwrap()

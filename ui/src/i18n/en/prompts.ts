@@ -387,5 +387,6 @@ export const prompts = {
     remark_type: () => 'This note is too long: 16 KiB at most.',
   },
   rulesButton: 'Rules',
+  rulesSuggested: (n: number) => `${plural(n, 'rule', 'rules')} suggested`,
   several: 'Answer several…',
 };

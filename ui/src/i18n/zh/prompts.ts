@@ -387,5 +387,6 @@ export const prompts: typeof source = {
     remark_type: () => '备注过长，最多 16 KiB。',
   },
   rulesButton: '规则',
+  rulesSuggested: (n) => `建议 ${n} 条规则`,
   several: '批量回答…',
 };

@@ -31,15 +31,28 @@ pub(super) async fn run(api: &Api, output: &Output) -> Result<(), Fault> {
     for proposal in &found.proposals {
         show(output, proposal);
         // Who only looks is not asked.
-        if needs_person(output).is_err() || !agreed(output) {
+        if needs_person(output).is_err() {
             continue;
         }
-        let body = json!({ "rule": proposal.rule });
+        let Some(rule) = chosen(output, proposal) else { continue };
+        let body = json!({ "rule": rule });
         let kept: Answer<RuleKept> = api.ask(Method::POST, "/api/v1/rules", Some(&body), output.lang).await?;
         let id = visible(kept.id.as_deref().unwrap_or_default());
         output.say(&Text::new(format!("Kept {id}"), format!("已保存 {id}")));
     }
     Ok(())
+}
+
+/// What the person takes of a proposal: for one chat, or else for all chats of its folder.
+fn chosen<'a>(output: &Output, proposal: &'a RuleProposal) -> Option<&'a Map<String, Value>> {
+    if agreed(output) {
+        return Some(&proposal.rule);
+    }
+    let wider = proposal.wider.as_ref()?;
+    let folder = wider.get("scope").and_then(|scope| scope["id"].as_str()).map(visible).unwrap_or_default();
+    let said = Text::new(format!("And in all chats in {folder}?"), format!("在 {folder} 的所有对话中呢？"));
+    output.line(&output.paint(Paint::Bold, said.get(output.lang)));
+    agreed(output).then_some(wider)
 }
 
 fn show(output: &Output, proposal: &RuleProposal) {
