@@ -1,11 +1,14 @@
 //! The command line as clap reads it. Names and flags here are a contract with scripts.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 pub(crate) use chatos_terminal::args::{Chat, Chats, Global, Prompts};
-use clap::{Args, Parser, Subcommand};
+use chatos_paths::Environment;
+use chatos_tool::Lang;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 mod access;
 mod acp;
@@ -26,6 +29,7 @@ mod runs;
 mod servers;
 mod state;
 mod tools;
+mod zh;
 
 pub(crate) use access::{Access, AccessKind};
 pub(crate) use acp::{Acp, EditorName};
@@ -67,7 +71,7 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads the command line of this process.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let words: Vec<OsString> = std::env::args_os().collect();
+        let words = words();
         // A client starts a server and waits for it: the commands it does not use are not built. What is
         // not plainly a server is read in full, for its help and its errors.
         if let [program, word, rest @ ..] = words.as_slice()
@@ -81,11 +85,26 @@ impl Cli {
         Self::try_parse_from(words).map(Self::whole)
     }
 
+    /// What is said in place of running, to somebody who reads Chinese; none where the English words are fine.
+    pub(crate) fn in_chinese(environment: &Environment, error: &clap::Error) -> Option<String> {
+        let words = words();
+        let lines = words.iter().any(|word| word == "--json") && error.exit_code() != 0;
+        if lines || zh::asked_for(&words, environment) != Lang::Zh {
+            return None;
+        }
+        let terminal = if error.use_stderr() { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+        zh::told(Self::command(), &words, terminal && environment.get("NO_COLOR").is_none())
+    }
+
     /// With what belongs to this program.
     fn whole(mut self) -> Self {
         self.global.plugins = chatos_assets::PLUGINS;
         self
     }
+}
+
+fn words() -> Vec<OsString> {
+    std::env::args_os().collect()
 }
 
 /// `chatos mcp NAME …` without its second word.

@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     let environment = chatos_paths::Environment::of_process();
     let cli = match Cli::read() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => {
+            let chinese = Cli::in_chinese(&environment, &error);
+            return usage(&error, chinese.as_deref());
+        }
     };
     let output = Output::new(&cli.global, &environment);
     let result = match cli.command.unwrap_or_else(Command::default_serve) {

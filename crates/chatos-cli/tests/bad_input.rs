@@ -39,16 +39,16 @@ fn check(outcome: &Outcome, status: i32, code: &str) {
     assert_eq!(outcome.stderr, "", "{outcome:?}");
 }
 
-/// What people see: `error:` and `hint:` on stderr, nothing on stdout, also in Chinese.
+/// What people see: the error and a hint on stderr, nothing on stdout, also in Chinese.
 fn check_for_people(sandbox: &Sandbox, args: &[&str], status: i32) {
-    for (lang, zh) in [("en", false), ("zh", true)] {
+    for (lang, zh, error, hint) in [("en", false, "error: ", "\nhint: "), ("zh", true, "错误：", "\n提示：")] {
         let mut args = args.to_vec();
         args.extend(["--lang", lang]);
         let Err(outcome) = RunningHost::start(sandbox.command(&args)) else { panic!("it started") };
         assert_eq!(outcome.status, status, "{outcome:?}");
         assert_eq!(outcome.stdout, "", "{outcome:?}");
-        assert!(outcome.stderr.starts_with("error: "), "{outcome:?}");
-        assert!(outcome.stderr.contains("\nhint: "), "{outcome:?}");
+        assert!(outcome.stderr.starts_with(error), "{outcome:?}");
+        assert!(outcome.stderr.contains(hint), "{outcome:?}");
         assert_eq!(outcome.stderr.chars().any(|c| c >= '\u{4e00}'), zh, "{outcome:?}");
         assert!(!outcome.stderr.contains("panicked"), "{outcome:?}");
     }

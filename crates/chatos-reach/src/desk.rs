@@ -252,7 +252,10 @@ impl Reach {
         };
         let notice = uuid::Uuid::now_v7().to_string();
         let sent = self.deliver(&record, &notice, &said, lang).await;
-        sent.map_err(|error| unreachable(&error))?;
+        sent.map_err(|error| match record.kind {
+            ChannelType::Desktop => no_desktop(),
+            _ => unreachable(&error),
+        })?;
         self.0.parts.store.notices_sent(id, &notice, "", self.now())?;
         self.one(id).await
     }
@@ -307,6 +310,19 @@ fn unreachable(error: &str) -> Fault {
     )
     .code("channel_unreachable")
     .hint(Text::fixed("check the address and the key", "请检查地址与密钥"))
+}
+
+/// In words of our own: those of the bus are for programmers, and in English.
+fn no_desktop() -> Fault {
+    Fault::new(
+        ErrorCode::Unavailable,
+        Text::fixed("no desktop session to show notifications in", "没有可显示通知的桌面会话"),
+    )
+    .code("channel_unreachable")
+    .hint(Text::fixed(
+        "add another channel with `chatos reach add`, if you want to be told",
+        "如需接收通知，请用 `chatos reach add` 添加其他渠道",
+    ))
 }
 
 fn unknown(id: &str) -> Fault {

@@ -90,7 +90,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: true,
         weakens: Weakens::Never,
-        label: ("Link at the older place", "旧位置链接"),
+        label: ("Legacy state link", "旧状态位置的链接"),
         description: (
             "Keep a link at the older state location for programs that still look there",
             "在旧的状态目录位置保留链接，供仍使用旧路径的程序使用",
@@ -151,7 +151,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::WhenText("never"),
         label: ("Confirm shell commands", "确认 Shell 命令"),
-        description: ("Which commands ask you first", "哪些命令需要先确认"),
+        description: ("Which commands need your approval first", "哪些命令需要先确认"),
     },
     SettingSpec {
         key: "shellToolchains",
@@ -220,7 +220,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("Tools whose hints count", "可信提示的工具"),
         description: (
             "`<server identity>#<tool>` or `#*`: their read-only and idempotent hints are believed",
-            "`<服务标识>#<工具>` 或 `#*`：信任其只读与幂等提示",
+            "`<服务器标识>#<工具>` 或 `#*`：信任其只读与幂等提示",
         ),
     },
     SettingSpec {
@@ -319,7 +319,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("Keep shell sessions", "保留 Shell 会话"),
         description: (
             "Leave long-running sessions alive when the server ends",
-            "服务结束时保留长时间运行的会话",
+            "服务器结束时保留长时间运行的会话",
         ),
     },
     SettingSpec {
@@ -430,10 +430,10 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Tool server start limit (ms)", "工具服务启动限制（毫秒）"),
+        label: ("Tool server start limit (ms)", "工具服务器启动时限（毫秒）"),
         description: (
             "A tool server that has not answered by then did not start; a plugin can declare its own time",
-            "超过该时间仍未响应的工具服务视为启动失败；插件可以声明自己的时间",
+            "超过该时间仍未响应的工具服务器视为启动失败；插件可以声明自己的时间",
         ),
     },
     SettingSpec {
@@ -445,7 +445,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Tool idle limit (ms)", "工具空闲限制（毫秒）"),
+        label: ("Tool idle limit (ms)", "工具空闲时限（毫秒）"),
         description: ("A call without progress ends after this time", "没有进展的调用在该时间后结束"),
     },
     SettingSpec {
@@ -484,7 +484,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Document about this client (OAuth)", "本客户端的说明文档（OAuth）"),
+        label: ("Client metadata document (OAuth)", "本客户端的说明文档（OAuth）"),
         description: (
             "An https address that sign-in sites read instead of registering; empty: none",
             "登录网站读取该 https 地址以识别本客户端，无需注册；留空则不使用",
@@ -590,7 +590,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Tool calls at once", "同时进行的工具调用"),
-        description: ("Over all servers", "所有服务合计"),
+        description: ("Across all servers", "所有服务器合计"),
     },
     SettingSpec {
         key: "toolQueueMax",
@@ -602,7 +602,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Tool calls waiting", "等待中的工具调用"),
-        description: ("Per server; beyond this calls are refused", "每个服务；超过后拒绝调用"),
+        description: ("Per server; beyond this calls are refused", "每个服务器；超过后拒绝调用"),
     },
     SettingSpec {
         key: "toolServerConcurrency",
@@ -613,8 +613,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Calls at once per server", "每个服务的并发调用"),
-        description: ("A map from server name to a number", "服务名到数量的映射"),
+        label: ("Calls at once per server", "每个服务器的并发调用"),
+        description: ("A map from server name to a number", "服务器名称到数量的映射"),
     },
     SettingSpec {
         key: "mcpStartupConcurrency",
@@ -625,8 +625,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Servers started at once", "同时启动的服务"),
-        description: ("How many MCP servers start in parallel", "并行启动的 MCP 服务数量"),
+        label: ("Servers started at once", "同时启动的服务器"),
+        description: ("How many MCP servers start in parallel", "并行启动的 MCP 服务器数量"),
     },
     SettingSpec {
         key: "subagentConcurrency",
@@ -637,8 +637,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Sub-agents at once", "同时运行的子智能体"),
-        description: ("How many sub-agent jobs run in parallel", "并行运行的子智能体任务数量"),
+        label: ("Subagents at once", "同时运行的子智能体"),
+        description: ("How many subagent jobs run in parallel", "并行运行的子智能体任务数量"),
     },
     SettingSpec {
         key: "subagentDefaultModel",
@@ -649,8 +649,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Sub-agent model", "子智能体模型"),
-        description: ("Model of sub-agents that name none", "未指定模型的子智能体所用的模型"),
+        label: ("Subagent model", "子智能体模型"),
+        description: ("Model of subagents that don't name one", "未指定模型的子智能体所用的模型"),
     },
     SettingSpec {
         key: "defaultLandConfigId",
@@ -661,8 +661,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Land config of new agents", "新智能体的 land_config"),
-        description: ("Id of the land_config new agents begin with", "新建智能体默认使用的 land_config"),
+        label: ("Permissions profile of new agents", "新智能体的授权配置"),
+        description: ("ID of the permissions profile new agents start with", "新建智能体默认使用的授权配置的 ID"),
     },
     SettingSpec {
         key: "maxToolPasses",
@@ -698,7 +698,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Tool calls per run", "每次运行的工具调用数"),
-        description: ("A run stops at this number", "运行达到该数量后停止"),
+        description: ("A run stops at this many", "运行达到该数量后停止"),
     },
     SettingSpec {
         key: "runMaxMinutes",
@@ -710,7 +710,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Minutes per run", "每次运行的分钟数"),
-        description: ("Waiting for a person is not counted", "等待人工的时间不计入"),
+        description: ("Time spent waiting for you doesn't count", "等待你的时间不计入"),
     },
     SettingSpec {
         key: "summaryTokenThreshold",
@@ -721,8 +721,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Summarise beyond (tokens)", "超过后总结（tokens）"),
-        description: ("0 leaves it to the model's window", "0 表示由模型的上下文窗口决定"),
+        label: ("Summarize beyond (tokens)", "超过后总结（token）"),
+        description: ("0: the model's window decides", "0 表示由模型的上下文窗口决定"),
     },
     SettingSpec {
         key: "compactShare",
@@ -733,7 +733,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Summarise when the window is this full (%)", "上下文窗口用到多少时总结（%）"),
+        label: ("Summarize when the window is this full (%)", "上下文窗口用到多少时总结（%）"),
         description: (
             "Of what is left beside the system prompt, the tools and the answer",
             "以除去系统提示词、工具和回答后剩余的空间计算",
@@ -749,7 +749,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Model for summaries", "用于总结的模型"),
-        description: ("Empty: the model of the chat", "留空则使用会话的模型"),
+        description: ("Empty: the model of the chat", "留空则使用对话的模型"),
     },
     SettingSpec {
         key: "chatTitles",
@@ -760,10 +760,10 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Titles of chats", "会话标题"),
+        label: ("Chat titles", "对话标题"),
         description: (
             "on: after its first answer a model names the chat in one short call, unless it runs on this computer or network; always: those, too; off: a chat is called by the first words of its question",
-            "on：首次回答后由模型用一次简短调用为会话命名，本机或局域网中的模型除外；always：这些模型也命名；off：以问题的开头作为标题",
+            "on：首次回答后由模型用一次简短调用为对话命名，本机或局域网中的模型除外；always：这些模型也命名；off：以问题的开头作为标题",
         ),
     },
     SettingSpec {
@@ -775,7 +775,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: None,
         restart: false,
         weakens: Weakens::Never,
-        label: ("Patience with a silent model (seconds)", "等待模型响应的时间（秒）"),
+        label: ("Time to wait for a silent model (seconds)", "等待模型响应的时间（秒）"),
         description: (
             "How long a model may say nothing, before its answer and within it, until it is asked again; a model on this computer may need minutes to load",
             "模型在回答之前或回答中途可以多久没有任何响应，超过后会重新请求；本机模型加载可能需要几分钟",
@@ -793,7 +793,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("Window of Ollama models (tokens)", "Ollama 模型的上下文窗口（token）"),
         description: (
             "How much Ollama keeps ready for a chat, if the model can; more needs more memory. A window set in a model counts instead",
-            "在模型支持的范围内，Ollama 为会话准备的长度；越大占用内存越多。模型中自行设置的窗口优先",
+            "在模型支持的范围内，Ollama 为对话准备的长度；越大占用内存越多。模型中自行设置的窗口优先",
         ),
     },
     SettingSpec {
@@ -944,7 +944,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Tool log file size (bytes)", "工具日志文件大小（字节）"),
-        description: ("A new file begins beyond this; 0 is no limit", "超过后开始新文件；0 表示不限"),
+        description: ("A new file begins beyond this; 0: no limit", "超过后开始新文件；0 表示不限"),
     },
     SettingSpec {
         key: "toolLogMaxLines",
@@ -956,7 +956,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Tool log lines", "工具日志行数"),
-        description: ("A new file begins beyond this; 0 is no limit", "超过后开始新文件；0 表示不限"),
+        description: ("A new file begins beyond this; 0: no limit", "超过后开始新文件；0 表示不限"),
     },
     SettingSpec {
         key: "toolLogKeepFiles",
@@ -1057,7 +1057,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: Some("--confirm-main-tasks"),
         restart: false,
         weakens: Weakens::Never,
-        label: ("Confirm tasks of the main agent", "确认主流程任务"),
+        label: ("Confirm tasks of the main agent", "确认主智能体的任务"),
         description: ("Ask before the main agent creates tasks", "主智能体创建任务前先确认"),
     },
     SettingSpec {
@@ -1069,8 +1069,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: Some("--confirm-sub-tasks"),
         restart: false,
         weakens: Weakens::Never,
-        label: ("Confirm tasks of sub-agents", "确认子流程任务"),
-        description: ("Ask before sub-agents create tasks", "子智能体创建任务前先确认"),
+        label: ("Confirm tasks of subagents", "确认子智能体的任务"),
+        description: ("Ask before subagents create tasks", "子智能体创建任务前先确认"),
     },
     SettingSpec {
         key: "confirmFileChanges",
@@ -1081,7 +1081,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         flag: Some("--confirm-file-changes"),
         restart: false,
         weakens: Weakens::WhenFalse,
-        label: ("Confirm file changes", "确认文件变更"),
+        label: ("Confirm file changes", "确认文件更改"),
         description: ("Ask before files are changed", "修改文件前先确认"),
     },
     SettingSpec {
@@ -1094,7 +1094,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Confirmation time limit (ms)", "确认时限（毫秒）"),
-        description: ("0 waits for ever", "0 表示一直等待"),
+        description: ("0 waits forever", "0 表示一直等待"),
     },
     SettingSpec {
         key: "promptOrphanDays",
@@ -1106,7 +1106,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Close orphaned questions after (days)", "关闭无主提问（天）"),
-        description: ("Questions of closed apps; 0 is never", "已关闭应用的提问；0 表示从不"),
+        description: ("Questions of closed apps; 0: never", "已关闭应用的提问；0 表示从不"),
     },
     SettingSpec {
         key: "promptForeignDays",
@@ -1118,7 +1118,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Close other programs' questions after (days)", "关闭其他程序的提问（天）"),
-        description: ("0 is never", "0 表示从不"),
+        description: ("0: never", "0 表示从不"),
     },
     SettingSpec {
         key: "uiApps.syncAiContributes",

@@ -108,23 +108,18 @@ impl Output {
             self.json_line(&fault.to_json(self.lang));
             return status;
         }
-        let mut text = format!(
-            "{} {}\n",
-            dress(self.color_errors, Paint::Bad, "error:"),
-            visible(fault.message.get(self.lang))
-        );
-        for cause in &fault.causes {
-            writeln!(text, "  {} {}", dress(self.color_errors, Paint::Dim, "caused by:"), visible(cause))
-                .ok();
+        // A Chinese colon brings its own room.
+        let (error, cause, hint) = match self.lang {
+            Lang::En => ("error: ", "caused by: ", "hint: "),
+            Lang::Zh => ("错误：", "原因：", "提示："),
+        };
+        let named = |paint: Paint, name: &str| dress(self.color_errors, paint, name);
+        let mut text = format!("{}{}\n", named(Paint::Bad, error), visible(fault.message.get(self.lang)));
+        for told in &fault.causes {
+            writeln!(text, "  {}{}", named(Paint::Dim, cause), visible(told)).ok();
         }
-        if let Some(hint) = &fault.hint {
-            writeln!(
-                text,
-                "{} {}",
-                dress(self.color_errors, Paint::Good, "hint:"),
-                visible(hint.get(self.lang))
-            )
-            .ok();
+        if let Some(told) = &fault.hint {
+            writeln!(text, "{}{}", named(Paint::Good, hint), visible(told.get(self.lang))).ok();
         }
         io::stderr().write_all(text.as_bytes()).ok();
         status
@@ -154,8 +149,9 @@ fn exit_status(fault: &Fault) -> ExitCode {
     ExitCode::from(if fault.code == AMBIGUOUS { 2 } else { fault.class.exit_status() })
 }
 
-/// What clap has to say: help and version are no errors; wrong usage is exit 2, as JSON on request.
-pub fn usage(error: &clap::Error) -> ExitCode {
+/// What clap has to say, or `instead` in its place: help and version are no errors; wrong usage is exit 2, as JSON on
+/// request.
+pub fn usage(error: &clap::Error, instead: Option<&str>) -> ExitCode {
     use clap::error::ErrorKind;
     let harmless = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !harmless && std::env::args_os().any(|arg| arg == "--json") {
@@ -169,7 +165,11 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         writeln!(io::stdout(), "{body}").ok();
         return ExitCode::from(2);
     }
-    error.print().ok();
+    match instead {
+        Some(text) if error.use_stderr() => io::stderr().write_all(text.as_bytes()).ok(),
+        Some(text) => io::stdout().write_all(text.as_bytes()).ok(),
+        None => error.print().ok(),
+    };
     if harmless { ExitCode::SUCCESS } else { ExitCode::from(2) }
 }
 

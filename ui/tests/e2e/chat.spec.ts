@@ -27,6 +27,33 @@ function sessionOf(page: Page): string {
 }
 
 describe('the first minute', () => {
+  test.for([
+    ['en', 'What can you do?', 'List the files in this folder'],
+    ['zh', '你能做什么？', '列出这个文件夹里的文件'],
+  ] as const)('%s: that it is a demo stands once, under the composer, and its answers are clean', async ([language, ask, list], { ownHost, open }) => {
+    const host = await ownHost();
+    const page = await open({ host, language, at: '#/chat' });
+    const note = page.locator('[data-demo]');
+    await note.waitFor();
+    const said = /^[^.。]+[.。]/.exec((await note.innerText()).trim())?.[0] ?? 'nothing';
+    const times = async () => (await page.locator('body').innerText()).split(said).length - 1;
+    const words = page.getByRole('textbox', { name: language === 'zh' ? '消息' : 'Message', exact: true });
+    const put = async (text: string, answers: number) => {
+      await words.fill(text);
+      await page.keyboard.press('Enter');
+      await expect.poll(() => page.locator('[data-row="assistant"]').count()).toBeGreaterThanOrEqual(answers);
+      await idle(page);
+    };
+    await put(ask, 1);
+    await put(list, 2);
+    expect([await note.count(), await times()]).toEqual([1, 1]);
+    const answers = await page.locator('[data-row="assistant"] .markdown').allInnerTexts();
+    expect(answers.join('\n')).not.toMatch(/'''|```|[0-9a-f]{8}-[0-9a-f]{4}-/);
+    expect(await page.locator('[data-row="assistant"] .markdown a').count()).toBe(0);
+    // What the tool said is a block of code.
+    await page.locator('[data-row="assistant"] .markdown pre').first().waitFor();
+  });
+
   test('a suggestion greets, lists real files and says that it is a demo', async ({ ownHost, open }) => {
     const host = await ownHost();
     const page = await open({ host, at: '#/chat' });

@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { test } from './fixtures';
 import type { Host } from './host';
 import { lastOf, ModelServer, type Script } from './model-server';
+import { RESULTS } from './programs';
 
 /** A chat whose model does what `answers` says of the words it is asked. */
 async function chatWith(host: Host, answers: (text: string, called: boolean) => Script): Promise<string> {
@@ -89,6 +90,20 @@ test('output full of control codes is text: it neither draws, moves nor hides an
   expect(await card.locator('a[href*="evil"]').count()).toBe(0);
   expect(await page.title()).toContain('ChatOS');
   expect(await noWider(page)).toBe(true);
+});
+
+test('lines that a program draws again and again are shown as it left them', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const command = String.raw`printf 'fetching 10%%\rfetching 60%%\rfetching 100%%\n'; printf 'app  1/3\nlib  1/2\n\033[2A\033[2K\033[32mapp  3/3\033[0m\n\033[2Klib  2/2\n'; printf 'added 214 packages\n'`;
+  const chat = await chatWith(host, (_, called) => (called ? { text: 'done' } : { call: { tool: 'run_shell_command', args: { command } } }));
+  const page = await open({ host, at: `#/chat/${chat}` });
+  await say(page, 'go');
+  await page.locator('[data-row="assistant"]').getByText('done', { exact: true }).waitFor();
+  const card = page.locator('[data-tool="run_shell_command"]');
+  await card.getByRole('button').first().click();
+  await card.getByText('added 214 packages').first().waitFor();
+  expect((await card.locator('pre').last().innerText()).trim()).toBe('fetching 100%\napp  3/3\nlib  2/2\nadded 214 packages');
+  await page.screenshot({ path: `${RESULTS}/pages/redrawn-lines.png` });
 });
 
 test('who wants no movement sees none: what is at the end of a growing answer stands still', async ({ ownHost, open }) => {

@@ -70,6 +70,6 @@ pub(crate) enum HookScope {
 pub(crate) enum OnFailure {
     /// The program asks itself.
     Own,
-    /// It is a no.
+    /// It counts as a no.
     Deny,
 }

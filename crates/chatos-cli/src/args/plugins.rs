@@ -153,7 +153,7 @@ pub(crate) struct InitArgs {
 /// Where plugins come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PluginSource {
-    /// With the program.
+    /// Built in.
     Builtin,
     /// Installed.
     User,
@@ -175,8 +175,8 @@ impl PluginSource {
 /// What happens to a plugin's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PluginData {
-    /// It stays.
+    /// Keep it.
     Keep,
-    /// It goes.
+    /// Delete it.
     Delete,
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 /// What `chatos reach` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Reach {
-    /// List channels and how they fare
+    /// List channels and whether they work
     List,
     /// Add a channel; its key, if it has one, is read from standard input
     Add(ReachAdd),

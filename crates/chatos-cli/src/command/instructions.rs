@@ -101,7 +101,7 @@ pub(crate) fn print(output: &Output, found: &InstructionsView) {
 fn state(state: InstructionState) -> Text {
     match state {
         InstructionState::Used => Text::fixed("used", "已使用"),
-        InstructionState::Shadowed => Text::fixed("another file stands for it", "由其他文件代替"),
+        InstructionState::Shadowed => Text::fixed("another file takes its place", "由其他文件代替"),
         InstructionState::Cut => Text::fixed("its beginning is used", "仅使用开头"),
         InstructionState::NotConsented => Text::fixed("not used", "未使用"),
         InstructionState::Unreadable => Text::fixed("cannot be used", "无法使用"),

@@ -271,7 +271,8 @@ fn print(output: &Output, list: &Value) {
         if !told.is_empty() {
             output.line(&format!("    {}", output.paint(Paint::Dim, &told.join(" · "))));
         }
-        if !text("problem").is_empty() {
+        // That there is no desktop is said above, in the person's language; the rest are words of the bus.
+        if !text("problem").is_empty() && text("state") != "unavailable" {
             output.line(&format!("    {}", text("problem")));
         }
     }

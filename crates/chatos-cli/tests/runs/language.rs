@@ -291,3 +291,95 @@ fn a_text_in_the_other_language_is_used_and_told() {
     let system = model.requests()[0]["messages"][0]["content"].to_string();
     assert!(system.contains("请始终") && system.contains("Always be brief"), "{system}");
 }
+
+/// Whose help is shown, what it says below each name, and the commands it lists.
+fn help_of(sandbox: &Sandbox, command: &[String], lang: &str) -> (String, Vec<String>) {
+    let mut args: Vec<&str> = command.iter().map(String::as_str).collect();
+    args.extend(["--help", "--lang", lang]);
+    let outcome = sandbox.run(&args);
+    assert_eq!((outcome.status, outcome.stderr.as_str()), (0, ""), "{args:?}: {outcome:?}");
+    let listed = outcome.stdout.lines().skip_while(|line| !["Commands:", "命令："].contains(line)).skip(1);
+    let names = listed.take_while(|line| line.starts_with("  ")).filter_map(|line| {
+        let name = line.strip_prefix("  ")?.split_whitespace().next()?;
+        (!line.starts_with("   ") && name != "help").then(|| name.to_owned())
+    });
+    let names = names.collect();
+    (outcome.stdout, names)
+}
+
+/// Sentences of help: without the line that shows the usage, names of arguments and of values.
+fn sentences(help: &str) -> impl Iterator<Item = String> + '_ {
+    let told = help.lines().filter(|line| !line.starts_with("Usage:") && !line.starts_with("用法："));
+    told.filter_map(|line| {
+        let text = line.trim_start();
+        let value = text.strip_prefix("- ").map(|value| value.split_once(':').map_or("", |(_, said)| said));
+        let listed = line.starts_with("  ") && !line.starts_with("   ");
+        let said = match value {
+            Some(said) => said,
+            None if text.starts_with('-') || text.starts_with('<') || text.starts_with('[') => return None,
+            None if listed => text.split_once("  ").map_or("", |(_, said)| said),
+            None => text,
+        };
+        let said = said.trim().to_owned();
+        (!said.is_empty()).then_some(said)
+    })
+}
+
+/// Names of programs and formats, the same in every language.
+const NAMES: [&str; 11] = [
+    "Claude Desktop",
+    "Claude Code",
+    "Cursor",
+    "VS Code",
+    "Windsurf",
+    "Zed",
+    "Gemini CLI",
+    "Codex (TOML)",
+    "Markdown",
+    "JSON (chatos-chat/1)",
+    "ChatOS",
+];
+
+#[test]
+fn all_help_of_the_command_line_is_in_one_language() {
+    let sandbox = place(Some("C"));
+    for (lang, zh) in [("en", false), ("zh", true)] {
+        let mut waiting = vec![Vec::new()];
+        let (mut seen, mut wrong) = (0, Vec::new());
+        while let Some(command) = waiting.pop() {
+            let (help, names) = help_of(&sandbox, &command, lang);
+            seen += 1;
+            waiting.extend(names.into_iter().map(|name| [command.clone(), vec![name]].concat()));
+            for said in sentences(&help).filter(|said| !NAMES.contains(&said.as_str())) {
+                let chinese = said.chars().any(is_chinese);
+                if chinese != zh || foreign(&said, zh).is_some() {
+                    wrong.push(format!("{}: {said}", command.join(" ")));
+                }
+            }
+        }
+        assert!(seen > 150, "only {seen} commands were found");
+        assert_eq!(wrong, Vec::<String>::new(), "{lang}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_in_one_language() {
+    let sandbox = place(Some("zh_CN.UTF-8"));
+    let cases: [(&[&str], &str); 6] = [
+        (&["frob"], "没有命令 `frob`"),
+        (&["stauts"], "你是不是想写 `status`？"),
+        (&["plugin", "install"], "缺少参数：<PATH>"),
+        (&["status", "--nothing"], "没有参数 `--nothing`"),
+        (&["status", "--color", "blue"], "可选值：auto、always、never"),
+        (&["status", "--quiet", "--verbose"], "不能与"),
+    ];
+    for (args, said) in cases {
+        let outcome = sandbox.run(args);
+        assert_eq!((outcome.status, outcome.stdout.as_str()), (2, ""), "{outcome:?}");
+        assert!(outcome.stderr.starts_with("错误：") && outcome.stderr.contains(said), "{outcome:?}");
+        assert_eq!(foreign(&outcome.stderr, true), None, "{outcome:?}");
+        let usage = sandbox.run(&[args, &["--lang", "en"]].concat());
+        assert!(usage.stderr.starts_with("error: "), "{usage:?}");
+        assert_eq!(foreign(&usage.stderr, false), None, "{usage:?}");
+    }
+}

@@ -170,7 +170,7 @@ fn a_damaged_cut_or_foreign_backup_changes_nothing() {
         assert_eq!(outcome.code(), code, "{outcome:?}");
         assert_ne!(outcome.status, 0);
         let zh = sandbox.run(&["restore", path.to_str().unwrap(), "--lang", "zh"]);
-        assert!(zh.stderr.contains("备份") && zh.stderr.contains("hint: "), "{zh:?}");
+        assert!(zh.stderr.contains("备份") && zh.stderr.contains("提示："), "{zh:?}");
     }
     assert_eq!(titles(&sandbox), ["mine"]);
     assert_eq!(fs::read_dir(sandbox.root()).unwrap().count(), 5, "home, bin, state, two files");

@@ -27,22 +27,12 @@ impl Words {
         if self.zh { zh.into() } else { en.into() }
     }
 
-    /// An answer that says what it is; the page says it below every chat with this model.
-    fn signed(&self, text: &str) -> String {
-        let line = if self.zh {
-            format!("*演示模型，按固定规则回答。* [添加真正的模型]({MODELS})")
-        } else {
-            format!("*Demo model: fixed rules, no intelligence.* [Add a real model]({MODELS})")
-        };
-        format!("{text}\n\n{line}")
-    }
-
     pub(super) fn greeting(&self) -> String {
-        self.signed(&self.pick(
-            "Hello! I am the demo model of ChatOS. I need no key and no network, and I only know a few \
-             things. Ask “what can you do?” to see them.",
+        self.pick(
+            "Hello! I’m the demo model of ChatOS. I need no key and no network, and I only know a few things. \
+             Ask “what can you do?” to see them.",
             "你好！我是 ChatOS 的演示模型，不需要密钥，也不联网，只会几件事。问我“你能做什么”就能看到。",
-        ))
+        )
     }
 
     pub(super) fn help(&self, tools: &[&str]) -> String {
@@ -65,7 +55,7 @@ impl Words {
         );
         line(
             has("write_file"),
-            "“show me a diff to approve”: a change of a file that you confirm",
+            "“show me a diff to approve”: a file change that waits for your approval",
             "“给我看差异”：一个需要你同意的文件改动",
         );
         line(
@@ -73,9 +63,12 @@ impl Words {
             "“run a subagent”: another agent looks at the files",
             "“运行子智能体”：由另一个智能体查看文件",
         );
-        line(true, "“summarise: …”: a few sentences of a text", "“总结：……”：摘出一段文字中的几句");
-        let head = self.pick("This is what I can do, with real tools:", "我会做这些事，用的是真正的工具：");
-        self.signed(&format!("{head}\n\n{}", lines.join("\n")))
+        line(true, "“summarize: …”: the main sentences of a text", "“总结：……”：摘出一段文字中的几句");
+        let head = self.pick(
+            "I’m the demo model. This is what I can do, with real tools:",
+            "我是演示模型，会做这些事，用的是真正的工具：",
+        );
+        format!("{head}\n\n{}", lines.join("\n"))
     }
 
     pub(super) fn calling(&self) -> String {
@@ -87,19 +80,19 @@ impl Words {
     }
 
     pub(super) fn asking(&self) -> String {
-        self.pick("I ask you with a form.", "我用表单问你。")
+        self.pick("I have a question for you.", "我有个问题想问你。")
     }
 
     pub(super) fn proposing(&self, file: &str) -> String {
         self.pick(
-            format!("I would like to write `{file}`. You see the difference first and decide."),
+            format!("I’d like to write `{file}`. You see the difference first, then decide."),
             format!("我想写入 `{file}`。你会先看到差异，再做决定。"),
         )
     }
 
     pub(super) fn delegating(&self) -> String {
         self.pick(
-            "I hand this to a subagent and wait for its report.",
+            "I’ll hand this to a subagent and wait for its report.",
             "我把这件事交给子智能体，并等待它的报告。",
         )
     }
@@ -140,7 +133,7 @@ impl Words {
     }
 
     pub(super) fn bad_order(&self, wrong: &str) -> String {
-        let head = self.pick("I cannot read this order", "无法识别这条指令");
+        let head = self.pick("I can’t read this command", "无法识别这条指令");
         format!(
             "{head} ({wrong}).\n\n```\n/call TOOL {{\"name\": \"value\"}}\n/calls [{{\"tool\": \"TOOL\", \"args\": {{}}}}]\n```"
         )
@@ -148,53 +141,53 @@ impl Words {
 
     pub(super) fn no_such_tool(&self, tool: &str, offered: &[&str]) -> String {
         let head = self.pick(
-            format!("I was not given a tool `{tool}`. These I have:"),
-            format!("我没有得到工具 `{tool}`。我有这些工具："),
+            format!("I don’t have a tool `{tool}`. These are the ones I have:"),
+            format!("我没有工具 `{tool}`。我有这些工具："),
         );
         let list: Vec<String> = offered.iter().map(|name| format!("- `{name}`")).collect();
         format!("{head}\n\n{}", list.join("\n"))
     }
 
     pub(super) fn not_granted(&self, what: &str) -> String {
-        self.signed(&self.pick(
+        self.pick(
             format!(
-                "For that I would need `{what}`, which this agent may not use. The page Agents shows why, and \
-                 a land_config that lists it would allow it."
+                "That needs `{what}`, which this agent can’t use. The Agents page shows why; a permissions profile \
+                 that lists it would allow it."
             ),
-            format!("这需要 `{what}`，而该智能体无权使用。“智能体”页面会说明原因；列出它的 land_config 可以授权。"),
-        ))
+            format!("这需要 `{what}`，而该智能体无权使用。“智能体”页面会说明原因；列出它的授权配置可以放行。"),
+        )
     }
 
     pub(super) fn cannot_write(&self) -> String {
-        self.signed(&self.pick(
-            "This agent has no tool that writes files, and that is on purpose: “Safe default” only reads. \
-             Choose the land_config “Developer” for the agent and ask me again; every change is shown to you \
-             as a difference before anything is written.",
-            "该智能体没有写文件的工具，这是有意的：“Safe default” 只读。请为智能体选择 land_config “Developer” 后再试；\
+        self.pick(
+            "This agent has no tool that writes files, and that is on purpose: the profile “Safe default” only \
+             reads. Give the agent the permissions profile “Developer” and ask me again; you see every change as \
+             a difference before anything is written.",
+            "该智能体没有写文件的工具，这是有意的：“安全默认”只读。请为智能体选择授权配置“开发者”后再试；\
              每次改动都会先以差异形式给你看，再写入。",
-        ))
+        )
     }
 
     pub(super) fn cannot_see(&self) -> String {
-        self.signed(&self.pick("I cannot see pictures.", "我看不到图片。"))
+        self.pick("I can’t see pictures.", "我看不到图片。")
     }
 
     pub(super) fn unknown(&self) -> String {
-        self.signed(&self.pick(
+        self.pick(
             format!(
-                "I do not understand that: I am a demo with a few fixed rules. For real answers add a model under \
-                 [Models]({MODELS}): paste a key, choose a model server that was found on this machine, or give any \
+                "I don’t understand that: I’m a demo with a few fixed rules. For real answers, add a model under \
+                 [Models]({MODELS}): paste a key, pick a model server found on this computer, or enter any \
                  OpenAI-compatible address. Ask “what can you do?” for what works without one."
             ),
             format!(
                 "我听不懂：我只是按固定规则回答的演示。要得到真正的回答，请在[模型]({MODELS})中添加：粘贴密钥、选择本机\
-                 检测到的模型服务，或填写任意兼容 OpenAI 的地址。没有模型时能做的事，问我“你能做什么”。"
+                 检测到的模型服务器，或填写任意兼容 OpenAI 的地址。没有模型时能做的事，问我“你能做什么”。"
             ),
-        ))
+        )
     }
 
     pub(super) fn nothing_to_summarise(&self) -> String {
-        self.pick("Give me a text: “summarise: …”.", "请给我一段文字：“总结：……”。")
+        self.pick("Give me a text: “summarize: …”.", "请给我一段文字：“总结：……”。")
     }
 
     pub(super) fn summary(&self, sentences: &[String]) -> String {
@@ -231,7 +224,7 @@ impl Words {
                 { "key": "wish", "label": "想用 ChatOS 做什么？", "multiline": true }] })
         } else {
             json!({ "title": "Nice to meet you", "message": "The demo model would like to know:", "fields": [
-                { "key": "name", "label": "What shall I call you?" },
+                { "key": "name", "label": "What should I call you?" },
                 { "key": "wish", "label": "What would you like to do with ChatOS?", "multiline": true }] })
         }
     }

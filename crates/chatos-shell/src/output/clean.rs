@@ -1,9 +1,8 @@
 //! From the bytes a program sends to a terminal to the text a person would have seen.
 
-use std::borrow::Cow;
-
-/// Removes control sequences, turns CRLF into LF, and leaves the last state of a line that was rewritten
-/// with CR or backspace. Bytes that are no UTF-8 become U+FFFD.
+/// Removes control sequences, turns CRLF into LF, and leaves the last state of lines that were rewritten: with CR or
+/// backspace, or by going up to them, as programs do that draw several bars. Nothing else a sequence asks for is done:
+/// what was printed is neither hidden nor moved. Bytes that are no UTF-8 become U+FFFD.
 pub(crate) fn clean(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     // Most output has nothing to clean; looking is cheaper than copying.
@@ -11,49 +10,67 @@ pub(crate) fn clean(bytes: &[u8]) -> String {
     if text.bytes().all(plain) && !text.contains('\u{9b}') {
         return text.into_owned();
     }
-    let text = without_sequences(&text);
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let (body, end) = match line.strip_suffix('\n') {
-            Some(body) => (body, "\n"),
-            None => (line, ""),
-        };
-        let body = body.trim_end_matches('\r');
-        if body.contains(['\r', '\u{8}']) {
-            overwritten(body, &mut out);
-        } else {
-            out.push_str(body);
-        }
-        out.push_str(end);
-    }
-    out
+    let mut lines = Lines::default();
+    read(&text, &mut lines);
+    lines.done.join("\n")
 }
 
-/// What a terminal shows of a line after carriage returns and backspaces.
-fn overwritten(line: &str, out: &mut String) {
-    // The last text behind a CR is the state of a progress line; an older, longer one does not shine
-    // through, because programs that care erase it with a sequence that is gone by now.
-    let last = line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or_default();
-    let mut shown: Vec<char> = Vec::with_capacity(last.len());
-    for c in last.chars() {
-        if c == '\u{8}' {
-            shown.pop();
-        } else {
-            shown.push(c);
-        }
-    }
-    out.extend(shown);
+/// What a terminal shows, line by line.
+struct Lines {
+    done: Vec<String>,
+    /// The line that is written to.
+    at: usize,
+    /// The next letter begins the line anew. An older, longer text does not shine through, because programs that care
+    /// erase it.
+    anew: bool,
 }
 
-/// Drops escape sequences and control characters except tab, LF, CR and backspace.
-fn without_sequences(text: &str) -> Cow<'_, str> {
-    let mut out = String::with_capacity(text.len());
+impl Default for Lines {
+    fn default() -> Self {
+        Self { done: vec![String::new()], at: 0, anew: false }
+    }
+}
+
+impl Lines {
+    fn put(&mut self, c: char) {
+        if let Some(line) = self.done.get_mut(self.at) {
+            if std::mem::take(&mut self.anew) {
+                line.clear();
+            }
+            line.push(c);
+        }
+    }
+
+    fn back(&mut self) {
+        match self.done.get_mut(self.at) {
+            Some(line) if !self.anew => drop(line.pop()),
+            _ => {}
+        }
+    }
+
+    fn down(&mut self) {
+        self.at += 1;
+        // A line below that is there already is one that was gone up from.
+        self.anew = self.at < self.done.len();
+        if !self.anew {
+            self.done.push(String::new());
+        }
+    }
+
+    fn up(&mut self, lines: usize) {
+        self.at = self.at.saturating_sub(lines.max(1));
+        self.anew = true;
+    }
+}
+
+/// Reads escape sequences and control characters; only going up, CR, LF, tab and backspace do something.
+fn read(text: &str, lines: &mut Lines) {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\u{1b}' => match chars.next() {
                 // CSI: parameters, then one final letter.
-                Some('[') => skip_until(&mut chars, |c| ('\u{40}'..='\u{7e}').contains(&c)),
+                Some('[') => sequence(&mut chars, lines),
                 // OSC, DCS, SOS, PM, APC: text up to BEL or ST.
                 Some(']' | 'P' | 'X' | '^' | '_') => {
                     let mut before = ' ';
@@ -61,7 +78,7 @@ fn without_sequences(text: &str) -> Cow<'_, str> {
                         // An unfinished one must not swallow everything that follows.
                         if c == '\u{7}' || (before == '\u{1b}' && c == '\\') || c == '\n' || count > 4096 {
                             if c == '\n' {
-                                out.push('\n');
+                                lines.down();
                             }
                             break;
                         }
@@ -74,25 +91,32 @@ fn without_sequences(text: &str) -> Cow<'_, str> {
                 }
                 _ => {}
             },
-            '\u{9b}' => skip_until(&mut chars, |c| ('\u{40}'..='\u{7e}').contains(&c)),
-            '\t' | '\n' | '\r' | '\u{8}' => out.push(c),
-            c if c.is_control() => {}
-            c => out.push(c),
+            '\u{9b}' => sequence(&mut chars, lines),
+            '\n' => lines.down(),
+            '\r' => lines.anew = true,
+            '\u{8}' => lines.back(),
+            c if c.is_control() && c != '\t' => {}
+            c => lines.put(c),
         }
     }
-    Cow::Owned(out)
 }
 
-fn skip_until(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, ends: impl Fn(char) -> bool) {
+/// A control sequence behind its introducer: `A` and `F` go up, all others do nothing.
+fn sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, lines: &mut Lines) {
+    let mut count = String::new();
     while let Some(c) = chars.peek().copied() {
         // A sequence is short and has no line ends; anything else was none.
         if c == '\n' || c == '\u{1b}' {
             return;
         }
         chars.next();
-        if ends(c) {
+        if ('\u{40}'..='\u{7e}').contains(&c) {
+            if matches!(c, 'A' | 'F') {
+                lines.up(count.parse().unwrap_or(1));
+            }
             return;
         }
+        count.push(c);
     }
 }
 
@@ -115,6 +139,13 @@ mod tests {
             ("中文 \u{1b}[32m绿\u{1b}[0m\n".as_bytes(), "中文 绿\n"),
             (b"\x1b]0;never closed\nnext\n", "\nnext\n"),
             (b"\x1b[", ""),
+            // One bar, then two bars drawn again and again, as npm and docker do.
+            (b"1/2\n\x1b[1A\x1b[2K2/2\ndone\n", "2/2\ndone\n"),
+            (b"a 10%\nb 10%\n\x1b[2A\ra 100%\x1b[K\n\rb 50%\n\x1b[1Fb 100%\nend", "a 100%\nb 100%\nend"),
+            // Going up and saying nothing changes nothing; nor does clearing the screen.
+            (b"kept\nlast\n\x1b[2A\n\n", "kept\nlast\n"),
+            (b"kept\n\x1b[2J\x1b[1;1Hnew\n", "kept\nnew\n"),
+            (b"top\n\x1b[99999999999999999999Anew\n", "new\n"),
             (b"tab\tkept\n", "tab\tkept\n"),
         ] {
             assert_eq!(clean(bytes), text, "{:?}", String::from_utf8_lossy(bytes));
