@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-pub(crate) use chatos_terminal::args::{Chat, Chats, Global, Prompts};
 use chatos_paths::Environment;
+pub(crate) use chatos_terminal::args::{Chat, Chats, Global, Prompts};
 use chatos_tool::Lang;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
@@ -92,7 +92,11 @@ impl Cli {
         if lines || zh::asked_for(&words, environment) != Lang::Zh {
             return None;
         }
-        let terminal = if error.use_stderr() { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+        let terminal = if error.use_stderr() {
+            std::io::stderr().is_terminal()
+        } else {
+            std::io::stdout().is_terminal()
+        };
         zh::told(Self::command(), &words, terminal && environment.get("NO_COLOR").is_none())
     }
 

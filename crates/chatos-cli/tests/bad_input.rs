@@ -41,7 +41,8 @@ fn check(outcome: &Outcome, status: i32, code: &str) {
 
 /// What people see: the error and a hint on stderr, nothing on stdout, also in Chinese.
 fn check_for_people(sandbox: &Sandbox, args: &[&str], status: i32) {
-    for (lang, zh, error, hint) in [("en", false, "error: ", "\nhint: "), ("zh", true, "错误：", "\n提示：")] {
+    for (lang, zh, error, hint) in [("en", false, "error: ", "\nhint: "), ("zh", true, "错误：", "\n提示：")]
+    {
         let mut args = args.to_vec();
         args.extend(["--lang", lang]);
         let Err(outcome) = RunningHost::start(sandbox.command(&args)) else { panic!("it started") };

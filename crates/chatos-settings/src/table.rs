@@ -662,7 +662,10 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Permissions profile of new agents", "新智能体的授权配置"),
-        description: ("ID of the permissions profile new agents start with", "新建智能体默认使用的授权配置的 ID"),
+        description: (
+            "ID of the permissions profile new agents start with",
+            "新建智能体默认使用的授权配置的 ID",
+        ),
     },
     SettingSpec {
         key: "maxToolPasses",

@@ -14,12 +14,13 @@ use clap::{Arg, Command};
 const TABLE: &str = include_str!("help.zh.tsv");
 
 /// What clap writes by itself. Longer words stand before those they contain.
-const OWN: [(&str, &str); 14] = [
+const OWN: [(&str, &str); 15] = [
     ("Print this message or the help of the given subcommand(s)", "显示此帮助，或指定子命令的帮助"),
     ("Print help (see more with '--help')", "显示帮助（`--help` 显示更多）"),
     ("Print help (see a summary with '-h')", "显示帮助（`-h` 显示摘要）"),
     ("Print help", "显示帮助"),
     ("Print version", "显示版本"),
+    ("Usage: ", "用法："),
     ("Usage:", "用法："),
     ("Commands:", "命令："),
     ("Arguments:", "参数："),
@@ -132,8 +133,7 @@ fn argument(mut arg: Arg) -> Arg {
     if values.iter().any(|value| value.get_help().is_some()) {
         arg = arg.value_parser(PossibleValuesParser::new(values.into_iter().map(|value| {
             let text = value.get_help().map(in_chinese);
-            let named = PossibleValue::new(value.get_name().to_owned()).hide(value.is_hide_set());
-            text.into_iter().fold(named, PossibleValue::help)
+            text.into_iter().fold(value, PossibleValue::help)
         })));
     }
     arg

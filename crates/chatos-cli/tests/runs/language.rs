@@ -309,7 +309,9 @@ fn help_of(sandbox: &Sandbox, command: &[String], lang: &str) -> (String, Vec<St
 
 /// Sentences of help: without the line that shows the usage, names of arguments and of values.
 fn sentences(help: &str) -> impl Iterator<Item = String> + '_ {
-    let told = help.lines().filter(|line| !line.starts_with("Usage:") && !line.starts_with("用法："));
+    let usage =
+        |line: &str| ["Usage:", "用法：", "chatos "].iter().any(|begin| line.trim_start().starts_with(begin));
+    let told = help.lines().filter(move |line| !usage(line));
     told.filter_map(|line| {
         let text = line.trim_start();
         let value = text.strip_prefix("- ").map(|value| value.split_once(':').map_or("", |(_, said)| said));
