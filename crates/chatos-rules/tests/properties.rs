@@ -291,5 +291,5 @@ fn some_of_these_calls_are_allowed() {
         };
         counted[place] += 1;
     }
-    assert!(counted.iter().all(|count| *count > 50), "{counted:?}");
+    assert!(counted.iter().all(|count| *count > 10), "{counted:?}");
 }

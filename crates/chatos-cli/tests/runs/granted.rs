@@ -66,7 +66,6 @@ fn now_ms() -> i64 {
     i64::try_from(now.as_millis()).unwrap()
 }
 
-#[expect(clippy::print_stderr, reason = "a failure is found again by its seed")]
 #[test]
 fn with_rules_for_everything_only_what_is_granted_is_done() {
     let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
