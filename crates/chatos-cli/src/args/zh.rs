@@ -95,7 +95,12 @@ fn wrong(error: &clap::Error, kind: ErrorKind, colors: bool) -> Option<String> {
         text.push_str(&format!("  可选值：{values}\n"));
     }
     let meant = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
-    if let Some(other) = meant.into_iter().find_map(given) {
+    // Of several the last is the one most like it.
+    let nearest = |kind| match error.get(kind)? {
+        ContextValue::Strings(texts) => texts.last().cloned(),
+        _ => given(kind),
+    };
+    if let Some(other) = meant.into_iter().find_map(nearest) {
         text.push_str(&format!("\n  你是不是想写 `{other}`？\n"));
     }
     if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {

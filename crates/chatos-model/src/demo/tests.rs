@@ -47,7 +47,7 @@ fn it_streams_and_says_what_it_is() {
     assert!(events.iter().filter(|event| matches!(event, Event::Text(_))).count() > 5);
     assert_eq!(events.last(), Some(&Event::Done(Stop::End)));
     let whole = ask(vec![user("hello")], &[]);
-    assert!(whole.text.contains("Demo model") && whole.text.contains("#/agents/models"));
+    assert!(whole.text.contains("demo model"));
     assert!(whole.usage.is_some_and(|usage| usage.estimated && usage.output > 0));
     assert!(ask(vec![user("你好")], &[]).text.contains("演示模型"));
     assert!(ask(Vec::new(), &[]).tool_calls.is_empty());
@@ -83,7 +83,7 @@ fn what_it_shows_has_no_ids_and_no_footer() {
     let listed = format!("[todo] read (id={id}, session={id}) #demo\n📄 a.txt (6 B)\n(1 total, 1 open)");
     let told = ask(went_on(messages, &first, &listed, false), &["list_tasks"]).text;
     assert!(told.contains("[todo] read #demo\n📄 a.txt (6 B)\n(1 total, 1 open)"), "{told}");
-    assert!(!told.contains("Demo model") && !told.contains("#/agents/models"), "{told}");
+    assert!(!told.contains("demo model") && !told.contains("#/agents/models"), "{told}");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn without_a_grant_it_says_so_and_calls_nothing() {
     for text in ["list files", "add a task: x", "ask me something", "run a sub agent", "show me a diff"] {
         let answer = ask(vec![user(text)], &["mcp_other_thing"]);
         assert!(answer.tool_calls.is_empty(), "{text}");
-        assert!(answer.text.contains("land_config"), "{text}: {}", answer.text);
+        assert!(answer.text.contains("permissions profile"), "{text}: {}", answer.text);
     }
     // A name that only ends alike is another tool.
     assert!(ask(vec![user("list files")], &["mcp_x_mylist_directoryx"]).tool_calls.is_empty());
