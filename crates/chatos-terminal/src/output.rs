@@ -149,8 +149,8 @@ fn exit_status(fault: &Fault) -> ExitCode {
     ExitCode::from(if fault.code == AMBIGUOUS { 2 } else { fault.class.exit_status() })
 }
 
-/// What clap has to say, or `instead` in its place: help and version are no errors; wrong usage is exit 2, as JSON on
-/// request.
+/// What clap has to say, or `instead` in its place: help and version are no errors; wrong usage is exit 2, as JSON
+/// where that was asked for.
 pub fn usage(error: &clap::Error, instead: Option<&str>) -> ExitCode {
     use clap::error::ErrorKind;
     let harmless = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);

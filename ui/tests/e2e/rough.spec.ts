@@ -64,14 +64,15 @@ test('a line of five megabytes, a block that is never closed and an answer that 
   expect(await page.locator('[data-dock] article').count()).toBe(0);
   expect((await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items).toEqual([]);
 
+  // Fifty pieces of 100 kB each draw the line anew; on a busy machine that takes its time.
   await say(page, 'long');
   await expect.poll(() => page.locator('[data-row="assistant"]').last().innerText().then((text) => text.startsWith('begin'))).toBe(true);
-  await idle(page);
+  await expect.poll(() => page.locator('[data-run-state]').count(), { timeout: 150_000 }).toBe(0);
   expect(await noWider(page)).toBe(true);
   // The page still works.
   await page.getByLabel('Message', { exact: true }).fill('still here');
   expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('still here');
-});
+}, 240_000);
 
 test('output full of control codes is text: it neither draws, moves nor hides anything', async ({ ownHost, open }) => {
   const host = await ownHost();
@@ -102,7 +103,7 @@ test('lines that a program draws again and again are shown as it left them', asy
   const card = page.locator('[data-tool="run_shell_command"]');
   await card.getByRole('button').first().click();
   await card.getByText('added 214 packages').first().waitFor();
-  expect((await card.locator('pre').last().innerText()).trim()).toBe('fetching 100%\napp  3/3\nlib  2/2\nadded 214 packages');
+  expect(await card.locator('pre').last().innerText()).toContain('\nfetching 100%\napp  3/3\nlib  2/2\nadded 214 packages\n');
   await page.screenshot({ path: `${RESULTS}/pages/redrawn-lines.png` });
 });
 

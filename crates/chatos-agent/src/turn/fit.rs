@@ -131,8 +131,7 @@ impl Drawn {
         (!usage.estimated && counted > pictures).then(|| (bytes, counted - pictures))
     }
 
-    /// What the vendor counted for the request that this one goes on from; `None` where something of it became
-    /// shorter since.
+    /// What the vendor counted for the request that this one goes on from; `None` where part of it is shorter now.
     pub(super) fn before(&self) -> Option<(u64, u64)> {
         let counted = self.room.counted?;
         let messages = &self.request.messages;

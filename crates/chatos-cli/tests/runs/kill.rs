@@ -25,7 +25,7 @@ fn counting(request: &Value) -> Script {
 }
 
 /// Answers every open question of uncertain calls; gives the keys a person sent again.
-pub(crate) fn answer_all(host: &RunningHost, choice: impl Fn() -> &'static str) -> Vec<String> {
+pub(crate) fn answer_all(host: &RunningHost, choice: impl Fn(&Value) -> &'static str) -> Vec<String> {
     let mut again = Vec::new();
     let Ok(list) = host.try_ask("GET", "/api/v1/prompts?view=needs_you&limit=200", None) else {
         return again;
@@ -34,7 +34,7 @@ pub(crate) fn answer_all(host: &RunningHost, choice: impl Fn() -> &'static str) 
         let id = item["requestId"].as_str().unwrap_or_default();
         let Ok(whole) = host.try_ask("GET", &format!("/api/v1/prompts/{id}"), None) else { continue };
         let whole = whole.json();
-        let chosen = choice();
+        let chosen = choice(&whole);
         let body = json!({ "response": { "status": "ok", "selection": chosen }, "shown": whole["shown"] });
         let done = host.try_ask("POST", &format!("/api/v1/prompts/{id}/response"), Some(&body));
         if chosen == "again" && done.is_ok_and(|answer| answer.status < 300) {
@@ -70,7 +70,7 @@ fn settle(host: &RunningHost, choice: impl Fn() -> &'static str, again: &mut BTr
                 }
             }
         }
-        for key in answer_all(host, &choice) {
+        for key in answer_all(host, |_| choice()) {
             *again.entry(key).or_default() += 1;
         }
         if open == 0 {
@@ -121,7 +121,7 @@ fn a_call_cut_off_in_the_middle_is_asked_about_and_never_repeated_silently() {
         until(&host, &run, &["waiting_prompt"]);
         assert_eq!(asked(&host), first, "one question, over restarts");
         assert_eq!(stand.counted(&key), 1);
-        answer_all(&host, || choice);
+        answer_all(&host, |_| choice);
         if choice == "again" {
             let began = Instant::now();
             while stand.counted(&key) < 2 {
@@ -174,7 +174,7 @@ fn kills_at_random_lose_nothing_and_repeat_nothing() {
                 runs.insert(sent["runId"].as_str().unwrap().to_owned());
             }
         }
-        for key in answer_all(&host, || if random_bit() { "worked" } else { "failed" }) {
+        for key in answer_all(&host, |_| if random_bit() { "worked" } else { "failed" }) {
             *again.entry(key).or_default() += 1;
         }
         std::thread::sleep(Duration::from_millis(random.below(250)));

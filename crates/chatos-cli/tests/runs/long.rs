@@ -78,6 +78,13 @@ impl Place {
         let all = files.iter().map(read).collect::<String>();
         all.lines().filter(|line| *line != "END").map(str::to_owned).collect()
     }
+
+    /// What somebody who looks says of a call that a kill cut off.
+    fn became_of(&self, asked: &Value) -> &'static str {
+        let (text, done) = (asked.to_string(), self.done());
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        if words.any(|word| done.iter().any(|line| line == word)) { "worked" } else { "again" }
+    }
 }
 
 /// An agent that may read, edit, run commands and keep to-dos in a project of the home.
@@ -188,7 +195,7 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
                 "interrupted" => {
                     host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
                 }
-                "waiting_prompt" => drop(answer_all(&host, || "worked")),
+                "waiting_prompt" => drop(answer_all(&host, |asked| place.became_of(asked))),
                 "failed" | "aborted" => panic!("{now} {:?}", vendor.faults.lock().unwrap()),
                 _ => {}
             }

@@ -61,7 +61,7 @@ fn a_picture_reaches_the_model_and_is_the_same_after_a_kill() {
                 None
             }
             "waiting_prompt" => {
-                drop(answer_all(&host, || "again"));
+                drop(answer_all(&host, |_| "again"));
                 None
             }
             "failed" => panic!("the run failed"),

@@ -20,8 +20,7 @@ struct Lines {
     done: Vec<String>,
     /// The line that is written to.
     at: usize,
-    /// The next letter begins the line anew. An older, longer text does not shine through, because programs that care
-    /// erase it.
+    /// The next letter begins the line anew. An older, longer text does not shine through: who cares erases it.
     anew: bool,
 }
 
