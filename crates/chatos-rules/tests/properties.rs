@@ -268,9 +268,11 @@ proptest! {
             prop_assert!(matches!(made.kind, "command" | "file_change" | "tool_approval"));
             prop_assert!(made.facts["root"]["path"] != "");
             let file = made.facts.pointer("/files/0/path").and_then(Value::as_str).unwrap_or("a");
-            prop_assert!(!file.starts_with(['/', '.']) && !file.starts_with("out/"), "{}", file);
+            // Only one of the projects has a link that leads outside.
+            let leads_out = file.starts_with("out/") && made.facts["root"]["path"] == "/p";
+            prop_assert!(!file.starts_with(['/', '.']) && !leads_out, "{}", file);
             let text = made.facts.pointer("/command/text").and_then(Value::as_str).unwrap_or("ls");
-            prop_assert!(!text.contains([';', '.']) && text != "own", "{}", text);
+            prop_assert!(!text.contains(';') && text != "own", "{}", text);
         }
     }
 }

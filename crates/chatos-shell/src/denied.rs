@@ -122,6 +122,10 @@ const UNREACHED: [&str; 16] = [
     "未知的名称或服务",
     "网络不可达",
 ];
+/// That a machine did not answer: without a network that may be because it is another one than outside, as where somebody's
+/// own server runs on this computer.
+const UNANSWERED: [&str; 5] =
+    ["connection refused", "couldn't connect to", "failed to connect to", "econnrefused", "拒绝连接"];
 /// That git does not trust the owner of a folder: inside a boundary of root that is often because of it.
 const OWNER: &str = "dubious ownership";
 
@@ -162,8 +166,9 @@ pub(crate) fn find(ended: &Ended<'_>) -> Vec<Finding> {
             for denial in denials {
                 add(&mut all, denial);
             }
-        } else if low.contains(OWNER) {
-            suspected = true;
+        } else {
+            let unanswered = !ended.boundary.network && UNANSWERED.iter().any(|word| low.contains(word));
+            suspected |= unanswered || low.contains(OWNER);
         }
     }
     // A name of the machine in one line explains the line without it.

@@ -97,6 +97,9 @@ fn what_the_boundary_allows_is_not_blamed_on_it() {
     assert_eq!(seen(&scene, "cat: own: No such file or directory"), Vec::<String>::new());
     assert_eq!(seen(&scene, "./own: Permission denied"), ["sandbox_suspected"]);
     assert_eq!(seen(&scene, "kill: (1) - Operation not permitted"), ["sandbox_suspected"]);
+    // A server of somebody's own is not on the computer that a command without a network sees.
+    let alone = "curl: (7) Failed to connect to localhost port 3000 after 0 ms: Couldn't connect to server";
+    assert_eq!(seen(&scene, alone), ["sandbox_suspected"]);
     assert_eq!(seen(&scene, "test failed: expected 3"), Vec::<String>::new());
     assert!(look(&scene, 0, "warning: ./own: Permission denied").is_empty(), "it went well");
     let certain = look(&scene, 0, &format!("rg: {}/.aws: Permission denied", scene.home.display()));
