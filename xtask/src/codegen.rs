@@ -1,7 +1,7 @@
 //! `cargo xtask codegen`: files made from the code, committed, and compared in CI.
 //!
-//! The binary prints the OpenAPI document of its own route table and the schema of its event stream, and the
-//! UI's wire types are made from the document. Nobody edits any of these files.
+//! `chatos-schema` prints the OpenAPI document of the route table and the schema of the event stream, and the UI's
+//! wire types are made from the document. Nobody edits any of these files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,8 +20,8 @@ const UI_TYPES: &str = "ui/src/protocol/wire.d.ts";
 pub(crate) struct Options {
     /// Compare instead of write.
     pub(crate) check: bool,
-    /// A `chatos` binary that is already built; otherwise cargo builds and runs one.
-    pub(crate) chatos: Option<PathBuf>,
+    /// A `chatos-schema` that is already built; otherwise cargo builds one.
+    pub(crate) schema: Option<PathBuf>,
 }
 
 impl Options {
@@ -31,7 +31,7 @@ impl Options {
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--check" => options.check = true,
-                "--chatos" => options.chatos = Some(args.next().context("`--chatos` needs a path")?.into()),
+                "--schema" => options.schema = Some(args.next().context("`--schema` needs a path")?.into()),
                 other => bail!("unknown option `{other}` of `codegen`"),
             }
         }
@@ -53,7 +53,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<bool> {
 /// Generates everything; with `check` nothing stays changed and the files that differ are returned.
 pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Vec<&'static str>> {
     let mut stale = Vec::new();
-    for (file, command) in [(OPENAPI, "dump-openapi"), (EVENTS, "dump-events")] {
+    for (file, command) in [(OPENAPI, "openapi"), (EVENTS, "events")] {
         let document = printed(workspace, options, command)?;
         if !options.check {
             fs::write(workspace.path(file), &document).with_context(|| format!("cannot write `{file}`"))?;
@@ -67,19 +67,19 @@ pub(crate) fn stale_files(workspace: &Workspace, options: &Options) -> Result<Ve
     Ok(stale)
 }
 
-/// What a command of the binary prints, in the same layout whatever its own is.
+/// What the generator prints, in the same layout whatever its own is.
 fn printed(workspace: &Workspace, options: &Options, name: &str) -> Result<String> {
-    let binary = match &options.chatos {
+    let binary = match &options.schema {
         Some(binary) => binary.clone(),
         None => built(workspace)?,
     };
     let text = process::capture(process::command(&binary.to_string_lossy(), workspace.root()).arg(name))?;
     let document: serde_json::Value =
-        serde_json::from_str(&text).with_context(|| format!("`chatos {name}` did not print JSON"))?;
+        serde_json::from_str(&text).with_context(|| format!("`chatos-schema {name}` did not print JSON"))?;
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// The binary, built with the features of the whole workspace: for one package alone half of the outside crates would
+/// The generator, built with the features of the whole workspace: for one package alone half of the outside crates would
 /// be built a second time.
 fn built(workspace: &Workspace) -> Result<PathBuf> {
     process::capture(process::cargo(workspace.root()).args([
@@ -87,9 +87,9 @@ fn built(workspace: &Workspace) -> Result<PathBuf> {
         "--quiet",
         "--workspace",
         "--bin",
-        "chatos",
+        "chatos-schema",
     ]))?;
-    Ok(workspace.metadata()?.target_directory.join("debug/chatos"))
+    Ok(workspace.metadata()?.target_directory.join("debug/chatos-schema"))
 }
 
 /// Runs the UI's generator on the committed document. In a check the old file is put back when it differs:

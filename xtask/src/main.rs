@@ -28,7 +28,7 @@ cargo xtask <command>
   ci [--only A,B] [--skip A,B] [--list]   everything CI runs, in CI's order
   nightly                                 what takes hours: every real agent, kills, Firefox ESR
   tidy [--root DIR] [--no-codegen]        layers, file headers and sizes, links, leaks, freshness
-  codegen [--check] [--chatos PATH]       write (or compare) the files generated from the code
+  codegen [--check] [--schema PATH]       write (or compare) the files generated from the code
   deny                                    licences, banned crates, sources, duplicates (deny.toml)
   node-modules [--check]                  the packages lent to plugins, from their lock file
   catalog DIR [--compare FILE]            facts about models, from an unpacked npm package

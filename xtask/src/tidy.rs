@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     };
     let mut findings = check(&workspace)?;
     if options.codegen {
-        let check = codegen::Options { check: true, chatos: None };
+        let check = codegen::Options { check: true, schema: None };
         findings.extend(codegen::stale_files(&workspace, &check)?.into_iter().map(|file| {
             Finding::error("codegen", file, "is not what the code generates")
                 .hint("run `cargo xtask codegen` and commit the result")

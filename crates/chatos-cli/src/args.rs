@@ -196,19 +196,19 @@ pub(crate) enum Command {
     /// Check the audit log
     #[command(subcommand)]
     Audit(Audit),
-    /// Manage the browsers that are signed in
+    /// Manage signed-in browsers
     #[command(subcommand)]
     Browsers(Browsers),
-    /// Manage programs that ask through ChatOS: which can approve their own actions
+    /// Manage programs that ask through ChatOS, and which of them can approve their own actions
     #[command(subcommand)]
     Clients(Clients),
-    /// Manage what commands of agents may use beyond their sandbox
+    /// Manage what agents' commands may use beyond their sandbox
     #[command(subcommand)]
     Access(Access),
     /// Manage rules that answer questions for you
     #[command(subcommand)]
     Rules(Rules),
-    /// Manage where you are told that a question waits
+    /// Manage how you are notified that a question is waiting
     #[command(subcommand)]
     Reach(Reach),
     /// Manage secrets such as API keys; values are never shown
@@ -223,7 +223,7 @@ pub(crate) enum Command {
     State(State),
     /// Show the version of this program
     Version,
-    /// Get a newer version of this program, when you ask for it
+    /// Upgrade this program
     Upgrade(Upgrade),
     /// Run ChatOS as a service: started when you sign in, at the same address
     #[command(subcommand)]
@@ -233,12 +233,6 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the OpenAPI description of the HTTP API
-    #[command(hide = true)]
-    DumpOpenapi,
-    /// Print the schema of the event stream (for code generation).
-    #[command(hide = true)]
-    DumpEvents,
 }
 
 impl Command {
@@ -289,8 +283,8 @@ pub(crate) struct Serve {
 /// What `chatos dev` takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Everything is the real host: frames, backend, tool server, prompts. The plugin is trusted while this command runs, \
-its state lies apart from yours, and saved files are loaded at once.")]
+This is the real host: frames, backend, tool server and prompts. The plugin is trusted while the command runs, its \
+state is kept apart from yours, and saved files are loaded at once.")]
 pub(crate) struct Dev {
     /// Folder with plugin.json, or with plugin/plugin.json
     #[arg(value_name = "DIR", default_value = ".")]
@@ -298,10 +292,10 @@ pub(crate) struct Dev {
     /// Port to listen on; 0 picks any free one [default: 4399, or the next free one]
     #[arg(short, long)]
     pub(crate) port: Option<u16>,
-    /// App to begin with [default: the first one]
+    /// App to open first [default: the first one]
     #[arg(long, value_name = "ID")]
     pub(crate) app: Option<String>,
-    /// Open the browser even where none is expected
+    /// Open a browser even where there doesn't seem to be one
     #[arg(long, overrides_with = "no_open")]
     pub(crate) open: bool,
     /// Don't open a browser

@@ -79,8 +79,6 @@ fn main() -> ExitCode {
         Command::Upgrade(options) => command::install::upgrade(&cli.global, &environment, &output, &options),
         Command::Service(action) => command::install::service(&cli.global, &environment, &output, &action),
         Command::Completions { shell } => Ok(command::completions::run(shell, &output)),
-        Command::DumpOpenapi => output.json_pretty(&chatos_server::openapi_document()),
-        Command::DumpEvents => output.json_pretty(&chatos_wire::event::schema()),
     };
     match result {
         Ok(code) => code,

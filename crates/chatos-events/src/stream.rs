@@ -125,10 +125,13 @@ impl Events {
             None => Resume::Continues,
             Some(since) => {
                 let oldest = shared.past.front().map_or(shared.next, |frame| frame.seq);
-                if since > newest || since + 1 < oldest {
+                let missed = || shared.past.iter().filter(|frame| frame.seq > since);
+                // More than a reader may have waiting would drop it again, and again after every return.
+                let much = || missed().map(|frame| frame.text.len()).sum::<usize>() > CLIENT_BYTES;
+                if since > newest || since + 1 < oldest || much() {
                     Resume::Resync
                 } else {
-                    for frame in shared.past.iter().filter(|frame| frame.seq > since) {
+                    for frame in missed() {
                         queue.push(frame.clone());
                     }
                     Resume::Continues
@@ -240,6 +243,17 @@ mod tests {
             assert!(quick.next().await.is_some());
         }
         assert!(slow.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn who_missed_more_than_may_wait_reads_everything_again_and_is_not_dropped_once_more() {
+        let hub = Events::new(0);
+        let seen = hub.publish(number(1));
+        hub.publish(HostEvent::ToolLog(ToolLogLine(json!("x".repeat(5 * 1024 * 1024)))));
+        let mut again = hub.subscribe(Some(seen));
+        assert_eq!(again.resume, Resume::Resync);
+        hub.publish(number(2));
+        assert_eq!(texts(&mut again, 1).await, ["2"]);
     }
 
     #[tokio::test]

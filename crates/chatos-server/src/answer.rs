@@ -3,7 +3,9 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chatos_tool::{ErrorCode, Fault, Text, hex};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use chatos_wire::described::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,7 +17,9 @@ use crate::caller::Caller;
 /// An answer with its type.
 pub(crate) trait Output: Send + 'static {
     /// As the document says.
+    #[cfg(feature = "schema")]
     const STATUS: u16 = 200;
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema;
     fn answer(self, caller: &Caller) -> Response;
 }
@@ -31,6 +35,7 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response {
 }
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for T {
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -56,6 +61,7 @@ pub(crate) struct WithCookie<T> {
 }
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for WithCookie<T> {
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -73,8 +79,10 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for WithCookie<T> {
 pub(crate) struct Created<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Created<T> {
+    #[cfg(feature = "schema")]
     const STATUS: u16 = 201;
 
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -88,8 +96,10 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Created<T> {
 pub(crate) struct Accepted<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Accepted<T> {
+    #[cfg(feature = "schema")]
     const STATUS: u16 = 202;
 
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -106,8 +116,10 @@ pub(crate) struct Kept<T> {
 }
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Kept<T> {
+    #[cfg(feature = "schema")]
     const STATUS: u16 = 201;
 
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -121,6 +133,7 @@ impl<T: Serialize + JsonSchema + Send + 'static> Output for Kept<T> {
 pub(crate) struct Tagged<T>(pub(crate) T);
 
 impl<T: Serialize + JsonSchema + Send + 'static> Output for Tagged<T> {
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         schemas.subschema_for::<T>()
     }
@@ -152,6 +165,7 @@ where
     P: Serialize + JsonSchema + Send + 'static,
     A: Serialize + JsonSchema + Send + 'static,
 {
+    #[cfg(feature = "schema")]
     fn schema(schemas: &mut SchemaGenerator) -> Schema {
         let (person, app) = (schemas.subschema_for::<P>(), schemas.subschema_for::<A>());
         json_schema!({ "anyOf": [person, app] })

@@ -4,13 +4,16 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use chatos_tool::{ErrorCode, Fault, Text};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use chatos_wire::described::JsonSchema;
+#[cfg(feature = "schema")]
+use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::{ApiError, BODY_BYTES, read_body};
 
 /// What the document says a route takes.
+#[cfg(feature = "schema")]
 #[derive(Default)]
 pub(crate) struct Takes {
     /// Name, what it is, schema.
@@ -20,12 +23,14 @@ pub(crate) struct Takes {
 
 /// Everything a handler takes from a request.
 pub(crate) trait Input: Sized + Send + 'static {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes);
     fn read(request: Request) -> impl Future<Output = Result<Self, ApiError>> + Send;
 }
 
 /// A part of it that needs no body.
 pub(crate) trait Part: Sized + Send + 'static {
+    #[cfg(feature = "schema")]
     fn document(takes: &mut Takes);
     fn read(parts: &mut Parts) -> impl Future<Output = Result<Self, ApiError>> + Send;
 }
@@ -35,6 +40,7 @@ pub(crate) struct Path<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send + 'static> Part for Path<T> {
     // Their names stand in the path itself.
+    #[cfg(feature = "schema")]
     fn document(_: &mut Takes) {}
 
     async fn read(parts: &mut Parts) -> Result<Self, ApiError> {
@@ -47,6 +53,7 @@ impl<T: DeserializeOwned + Send + 'static> Part for Path<T> {
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Part for Query<T> {
+    #[cfg(feature = "schema")]
     fn document(takes: &mut Takes) {
         // On its own: the names of a query are no type that anybody else needs.
         let schema = SchemaGenerator::default().into_root_schema_for::<T>();
@@ -128,6 +135,7 @@ pub(crate) struct Upload<T>(pub(crate) Request, pub(crate) std::marker::PhantomD
 
 /// The request as it came, for what is not JSON.
 impl Input for Request {
+    #[cfg(feature = "schema")]
     fn document(_: &mut SchemaGenerator, _: &mut Takes) {}
 
     async fn read(request: Request) -> Result<Self, ApiError> {
@@ -136,6 +144,7 @@ impl Input for Request {
 }
 
 impl Input for () {
+    #[cfg(feature = "schema")]
     fn document(_: &mut SchemaGenerator, _: &mut Takes) {}
 
     async fn read(_: Request) -> Result<Self, ApiError> {
@@ -144,6 +153,7 @@ impl Input for () {
 }
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static, const LIMIT: usize> Input for Body<T, LIMIT> {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes) {
         takes.body = Some(schemas.subschema_for::<T>());
     }
@@ -154,6 +164,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static, const LIMIT: usize> Inpu
 }
 
 impl<T: JsonSchema + 'static, const LIMIT: usize> Input for Members<T, LIMIT> {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes) {
         takes.body = Some(schemas.subschema_for::<T>());
     }
@@ -165,6 +176,7 @@ impl<T: JsonSchema + 'static, const LIMIT: usize> Input for Members<T, LIMIT> {
 }
 
 impl<T: JsonSchema + 'static> Input for Upload<T> {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes) {
         takes.body = Some(schemas.subschema_for::<T>());
     }
@@ -175,6 +187,7 @@ impl<T: JsonSchema + 'static> Input for Upload<T> {
 }
 
 impl<P: Part> Input for P {
+    #[cfg(feature = "schema")]
     fn document(_: &mut SchemaGenerator, takes: &mut Takes) {
         P::document(takes);
     }
@@ -186,6 +199,7 @@ impl<P: Part> Input for P {
 
 /// Parts first, then the rest of the request.
 impl<P: Part, I: Input> Input for (P, I) {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes) {
         P::document(takes);
         I::document(schemas, takes);
@@ -199,6 +213,7 @@ impl<P: Part, I: Input> Input for (P, I) {
 }
 
 impl<P: Part, Q: Part, I: Input> Input for (P, Q, I) {
+    #[cfg(feature = "schema")]
     fn document(schemas: &mut SchemaGenerator, takes: &mut Takes) {
         P::document(takes);
         <(Q, I)>::document(schemas, takes);

@@ -15,6 +15,7 @@ mod input;
 mod line;
 mod local;
 mod narrow;
+#[cfg(feature = "schema")]
 mod openapi;
 mod resolve;
 mod route;
@@ -24,5 +25,6 @@ mod table;
 
 pub use app::{App, AppOptions};
 pub use local::LocalApi;
+#[cfg(feature = "schema")]
 pub use openapi::document as openapi_document;
 pub use serve::{BindError, ServeOptions, Server};

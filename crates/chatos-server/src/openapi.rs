@@ -1,4 +1,5 @@
-//! The OpenAPI 3.1 document, made from the route table and the schemas of its types.
+//! The OpenAPI 3.1 document, made from the route table and the schemas of its types: only where documents are
+//! generated. The program serves the text that came of it.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -8,7 +9,7 @@ use crate::app::routes;
 use crate::input::Takes;
 use crate::table::RouteDoc;
 
-/// The document as it is served at `/api/v1/openapi.json` and kept in `docs/protocols/openapi.json`.
+/// The document as `docs/protocols/openapi.json` keeps it and `/api/v1/openapi.json` serves it.
 pub fn document() -> Value {
     let mut schemas = SchemaSettings::draft2020_12()
         .with(|settings| settings.definitions_path = "/components/schemas".into())

@@ -11,13 +11,16 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
+#[cfg(feature = "schema")]
 use schemars::SchemaGenerator;
 
 use crate::answer::Output;
 use crate::api::{ApiError, bare};
 use crate::app::App;
 use crate::caller::Caller;
-use crate::input::{Input, Takes};
+use crate::input::Input;
+#[cfg(feature = "schema")]
+use crate::input::Takes;
 
 /// A handler whose types are gone: all of them are one type, and axum sees only that one.
 type Erased = Arc<dyn Fn(App, Request) -> BoxFuture<'static, Response> + Send + Sync>;
@@ -26,10 +29,12 @@ type Erased = Arc<dyn Fn(App, Request) -> BoxFuture<'static, Response> + Send + 
 #[derive(Default)]
 pub(crate) struct Routes {
     paths: BTreeMap<&'static str, Vec<(Method, Erased)>>,
+    #[cfg(feature = "schema")]
     pub(crate) docs: Vec<RouteDoc>,
 }
 
-/// One route as documented. Schemas are made when somebody reads the document, not at each start.
+/// One route as documented.
+#[cfg(feature = "schema")]
 pub(crate) struct RouteDoc {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
@@ -105,6 +110,9 @@ impl Routes {
     ) where
         F: Future<Output = Result<Out, ApiError>> + Send + 'static,
     {
+        #[cfg(not(feature = "schema"))]
+        let _ = summary;
+        #[cfg(feature = "schema")]
         self.docs.push(RouteDoc {
             method: method.clone(),
             path,

@@ -1,6 +1,6 @@
 //! What a person opened to the commands of a project.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;

@@ -1,7 +1,7 @@
 //! Agents, land_configs and texts for models, and why an agent may use what.
 
+use crate::described::JsonSchema;
 use chatos_policy::{LandConfig, Mode, PromptLang, Role, UiApp};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Apps while they are used: frames, capabilities, backends, and views of MCP servers.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;

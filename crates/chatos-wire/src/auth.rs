@@ -1,6 +1,6 @@
 //! Signing in, the browsers that are, and the ticket of the event socket.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A one-time code from a sign-in link.

@@ -1,8 +1,8 @@
 //! The card of a question: what the host itself knows about it, so that a person can decide in two seconds. It is
 //! written and signed by the host and never taken from whoever asks (inbox §2).
 
+use crate::described::JsonSchema;
 use chatos_tool::Text;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

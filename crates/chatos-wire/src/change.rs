@@ -1,6 +1,6 @@
 //! What tools changed in files, and undoing it.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::TextPair;

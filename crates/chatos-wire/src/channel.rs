@@ -1,6 +1,6 @@
 //! Where a person is told that a question waits (inbox §5).
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::CardRisk;

@@ -1,11 +1,11 @@
 //! What happens in a chat, as events tell it (agents §11) and as lines of `events.jsonl` keep it (agents §13).
 
+use crate::described::JsonSchema;
 use chatos_tool::Trace;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::{Nothing, trace_schema};
+use crate::event::Nothing;
 use crate::session::MessageView;
 use crate::{RunEnd, RunState, Severity};
 
@@ -204,7 +204,7 @@ pub struct ToolResultBody {
     pub message: Box<MessageView>,
     /// Absent when the host itself closed the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "trace_schema")]
+    #[schemars(schema_with = "crate::schema::trace_schema")]
     pub trace: Option<Trace>,
 }
 

@@ -1,6 +1,6 @@
 //! Programs that ask over a connection of their own.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Programs that were seen.

@@ -1,6 +1,6 @@
 //! `chatos dev`: the plugin under development and its places, what is wrong with it, and the test of AsyncTask.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plugin::ProblemEntry;

@@ -1,6 +1,6 @@
 //! What the doctor and the check of the audit log found.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything the doctor looked at, worst first.

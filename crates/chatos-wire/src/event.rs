@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 
 use chatos_tool::Trace;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::app::BackendStatus;
-use crate::chat_event::{ChatBody, ChatEvent};
+use crate::chat_event::ChatEvent;
+use crate::described::JsonSchema;
 use crate::operation::OperationView;
 use crate::prompt::PromptCounts;
 use crate::server::{ServerStateView, SignInView};
@@ -56,16 +56,12 @@ macro_rules! events {
             }
         }
 
-        fn frames(generator: &mut SchemaGenerator) -> Vec<Schema> {
-            let mut all = vec![$({
-                let data = generator.subschema_for::<$data>();
-                let topic = json!({ "const": $topic });
-                frame(&topic, &json!({ "const": $kind }), &data)
-            },)+];
-            let data = generator.subschema_for::<ChatEvent>();
-            let topic = json!({ "type": "string", "pattern": "^chat:" });
-            all.push(frame(&topic, &json!({ "enum": ChatBody::KINDS }), &data));
-            all
+        /// What each event says, in the order of the table: topic, name and the schema of its data.
+        #[cfg(feature = "schema")]
+        pub(crate) fn described(
+            generator: &mut schemars::SchemaGenerator,
+        ) -> Vec<(&'static str, &'static str, schemars::Schema)> {
+            vec![$(($topic, $kind, generator.subschema_for::<$data>()),)+]
         }
     };
 }
@@ -179,64 +175,6 @@ impl From<ChatEvent> for HostEvent {
     fn from(event: ChatEvent) -> Self {
         Self::Chat(Box::new(event))
     }
-}
-
-/// A frame of the event stream, for its schema: the socket writes frames as text, once for all readers.
-#[derive(Debug, Clone, Copy)]
-pub struct EventFrame;
-
-impl JsonSchema for EventFrame {
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed("EventFrame")
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut all = frames(generator);
-        let hello = generator.subschema_for::<Hello>();
-        all.push(frame(&json!({ "const": "host" }), &json!({ "enum": ["hello", "resync"] }), &hello));
-        let null = json_schema!({ "type": "null" });
-        all.push(frame(&json!({ "const": "host" }), &json!({ "const": "pong" }), &null));
-        json_schema!({ "description": "A frame of the event stream.", "oneOf": all })
-    }
-}
-
-fn frame(topic: &Value, kind: &Value, data: &Schema) -> Schema {
-    json_schema!({
-        "type": "object",
-        "properties": {
-            "seq": { "type": "integer", "minimum": 0 },
-            "topic": topic,
-            "type": kind,
-            "data": data,
-        },
-        "required": ["seq", "topic", "type", "data"],
-    })
-}
-
-/// The schema of every frame, as `docs/protocols/events.schema.json` has it.
-pub fn schema() -> Value {
-    let generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<EventFrame>();
-    schema.insert("title".to_owned(), json!("Frames of the event stream of ChatOS"));
-    schema.to_value()
-}
-
-/// The nine fields are always there; unknown ones are null.
-pub(crate) fn trace_schema(_: &mut SchemaGenerator) -> Schema {
-    const FIELDS: [&str; 9] = [
-        "traceId",
-        "spanId",
-        "parentSpanId",
-        "rootAgentId",
-        "agentId",
-        "subAgentId",
-        "runId",
-        "sessionId",
-        "toolName",
-    ];
-    let fields = FIELDS.map(|name| (name.to_owned(), json!({ "type": ["string", "null"] })));
-    let fields: Map<String, Value> = fields.into_iter().collect();
-    json_schema!({ "type": "object", "properties": fields, "required": FIELDS })
 }
 
 /// No data: the event says everything by its name.
@@ -360,7 +298,7 @@ pub struct LogPlace {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ToolStarted {
     pub server: String,
-    #[schemars(schema_with = "trace_schema")]
+    #[schemars(schema_with = "crate::schema::trace_schema")]
     pub trace: Trace,
 }
 
@@ -384,7 +322,7 @@ pub struct ToolWaiting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     pub request_id: String,
-    #[schemars(schema_with = "trace_schema")]
+    #[schemars(schema_with = "crate::schema::trace_schema")]
     pub trace: Trace,
 }
 
@@ -408,7 +346,7 @@ pub struct ToolFinished {
     pub elapsed_ms: u64,
     /// Bytes of the result.
     pub size: usize,
-    #[schemars(schema_with = "trace_schema")]
+    #[schemars(schema_with = "crate::schema::trace_schema")]
     pub trace: Trace,
 }
 

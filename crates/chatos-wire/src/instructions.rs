@@ -1,7 +1,7 @@
 //! Texts of a project that go with a person's messages (packages §4): which files there are, what becomes of each, and
 //! what the person said about using them.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A person's word about the texts of a project.

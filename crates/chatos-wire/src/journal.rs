@@ -1,6 +1,6 @@
 //! The project journal.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A page of entries.

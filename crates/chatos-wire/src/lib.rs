@@ -13,6 +13,7 @@ pub mod channel;
 pub mod chat_event;
 pub mod client;
 pub mod command;
+pub mod described;
 pub mod dev;
 pub mod doctor;
 pub mod event;
@@ -26,6 +27,8 @@ pub mod question;
 pub mod rule;
 pub mod run;
 pub mod run_line;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod server;
 pub mod session;
 pub mod setting;

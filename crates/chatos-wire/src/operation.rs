@@ -1,6 +1,6 @@
 //! Long work: how far it is, and what came of it.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::card::PromptCard;
-use crate::question::{AnswerStatus, PromptBody, PromptForm, PromptResponse, ResponseForm};
+use crate::question::{AnswerStatus, PromptBody, PromptResponse};
 use crate::rule::RuleOfPrompt;
 
 /// A page of prompts.
@@ -154,7 +154,7 @@ pub struct SnoozeOrder {
 #[serde(rename_all = "camelCase")]
 pub struct PromptRequest {
     /// By its kind; what is wrong with it is answered member by member.
-    #[schemars(with = "PromptForm")]
+    #[schemars(with = "crate::question::PromptForm")]
     pub prompt: Value,
     pub request_id: Option<String>,
     pub run_id: Option<String>,
@@ -219,7 +219,7 @@ pub struct PromptAsked {
 #[serde(rename_all = "camelCase")]
 pub struct PromptAnswer {
     /// What is wrong with it is answered member by member.
-    #[schemars(with = "ResponseForm")]
+    #[schemars(with = "crate::question::ResponseForm")]
     pub response: Value,
     /// The digest of what was displayed.
     pub shown: Option<String>,

@@ -4,13 +4,12 @@
 //! object itself ([`PromptBody`], [`PromptResponse`]); the types here say what it holds when the host could read it,
 //! and are what OpenAPI and the page are made from.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::described::JsonSchema;
 use crate::words::words;
 
 words! {
@@ -88,22 +87,6 @@ impl PromptBody {
     /// The question by its kind. `None`: it cannot be drawn, or only its summary is here.
     pub fn form(&self) -> Option<PromptForm> {
         serde_json::from_value(Value::Object(self.0.clone())).ok()
-    }
-}
-
-impl JsonSchema for PromptBody {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "PromptBody".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (form, summary) =
-            (generator.subschema_for::<PromptForm>(), generator.subschema_for::<PromptSummary>());
-        schemars::json_schema!({ "anyOf": [form, summary] })
     }
 }
 
@@ -344,20 +327,6 @@ impl PromptResponse {
     /// What it says. `None`: another program wrote something else.
     pub fn form(&self) -> Option<ResponseForm> {
         serde_json::from_value(Value::Object(self.0.clone())).ok()
-    }
-}
-
-impl JsonSchema for PromptResponse {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "PromptResponse".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<ResponseForm>()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Approval rules: what a person decided once for many questions.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

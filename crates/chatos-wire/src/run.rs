@@ -1,7 +1,7 @@
 //! Runs, their steps and spans, tokens and money.
 
+use crate::described::JsonSchema;
 use chatos_policy::Role;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Chats, their messages, and what is sent to them.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

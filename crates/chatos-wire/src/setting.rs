@@ -1,6 +1,6 @@
 //! Settings and secrets.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

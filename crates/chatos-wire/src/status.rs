@@ -1,6 +1,6 @@
 //! The running host, and the answers that say nothing else.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `{}`: the body of a write that needs no values.

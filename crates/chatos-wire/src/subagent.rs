@@ -1,6 +1,6 @@
 //! Plugins of sub agents.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The catalogue, and what could not be read.

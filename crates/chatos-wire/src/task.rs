@@ -1,6 +1,6 @@
 //! Tasks of people and agents, and their remarks.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A page of tasks.

@@ -1,6 +1,6 @@
 //! Tools by hand, and the log of calls.
 
-use schemars::JsonSchema;
+use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -22,7 +22,7 @@ macro_rules! words {
         $(#[$about])*
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord,
-            serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+            serde::Serialize, serde::Deserialize, $crate::described::JsonSchema,
         )]
         pub enum $name {
             $($(#[$meaning])* #[serde(rename = $word)] $value,)+
@@ -77,6 +77,7 @@ mod tests {
         assert_eq!("Tool".parse::<StepKind>(), Err(unknown));
     }
 
+    #[cfg(feature = "schema")]
     #[test]
     fn the_schema_names_every_word() {
         let schema = serde_json::to_string(&schemars::schema_for!(RunState)).unwrap();

@@ -1,43 +1,48 @@
-//! The tests that `docs/wishes.md` names are there: a wish whose test was moved or removed is a promise nobody keeps.
+//! The tests that `docs/wishes.md` and `docs/faults.md` name are there: a wish whose test was moved or removed is a
+//! promise nobody keeps, and a fault without one comes back.
 
 use anyhow::Result;
 
 use crate::tidy::finding::Finding;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, extension};
 
-const PAGE: &str = "docs/wishes.md";
+const PAGES: [&str; 2] = ["docs/wishes.md", "docs/faults.md"];
 /// Where names without a folder of their own are.
-const PLACES: [&str; 5] = ["", "crates/", "crates/chatos-cli/tests/", "ui/tests/e2e/", "tests/agent-peers/"];
-const WISHES: usize = 30;
+const PLACES: [&str; 6] =
+    ["", "crates/", "crates/chatos-cli/tests/", "ui/tests/e2e/", "ui/", "tests/agent-peers/"];
+const ROWS: usize = 30;
 
 pub(crate) fn check(workspace: &Workspace, files: &[String]) -> Result<Vec<Finding>> {
-    if !workspace.has(PAGE) {
-        return Ok(Vec::new());
+    let mut findings = Vec::new();
+    for name in PAGES.into_iter().filter(|name| workspace.has(name)) {
+        let page = workspace.read(name)?;
+        findings.extend(judge(name, &page, files, &|path| workspace.read(path).unwrap_or_default()));
     }
-    Ok(judge(&workspace.read(PAGE)?, files, &|path| workspace.read(path).unwrap_or_default()))
+    Ok(findings)
 }
 
-fn judge(page: &str, files: &[String], read: &dyn Fn(&str) -> String) -> Vec<Finding> {
+fn judge(of: &str, page: &str, files: &[String], read: &dyn Fn(&str) -> String) -> Vec<Finding> {
     let mut findings = Vec::new();
     let rows: Vec<&str> =
         page.lines().filter(|line| line.starts_with("| ") && starts_with_number(line)).collect();
-    if rows.len() != WISHES {
-        findings.push(Finding::error("wishes", PAGE, format!("has {} rows, not {WISHES}", rows.len())));
+    if rows.len() != ROWS {
+        findings.push(Finding::error("wishes", of, format!("has {} rows, not {ROWS}", rows.len())));
     }
     for row in rows {
         let cell = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
-        // `::name` is a test of the file that was named last.
+        // `::name` is a test of the file that was named last; of TypeScript, words of its title.
         let mut last = String::new();
         for name in cell.split('`').skip(1).step_by(2).filter(|name| name.contains(['.', '/', ':'])) {
             let (path, test) = name.split_once("::").map_or((name, None), |(path, test)| (path, Some(test)));
             if !path.is_empty() {
                 last = found(path, files).unwrap_or_default();
             }
-            let is_there =
-                !last.is_empty() && test.is_none_or(|test| read(&last).contains(&format!("fn {test}(")));
+            let shape =
+                |test: &str| if extension(&last) == "rs" { format!("fn {test}(") } else { test.to_owned() };
+            let is_there = !last.is_empty() && test.is_none_or(|test| read(&last).contains(&shape(test)));
             if !is_there {
                 findings.push(
-                    Finding::error("wishes", PAGE, format!("names the test `{name}`, which is not there"))
+                    Finding::error("wishes", of, format!("names the test `{name}`, which is not there"))
                         .hint(
                             "name the test that fails when the wish is broken, or say that it is not there",
                         ),
@@ -75,7 +80,9 @@ mod tests {
         ]
         .map(str::to_owned);
         let page = |cell: &str| (1..=30).map(|n| format!("| {n} | a | b | {cell} |\n")).collect::<String>();
-        let judge = |page: &str| judge(page, &files, &|_| "#[test]\nfn one() {}\nfn two() {}".to_owned());
+        let judge = |page: &str| {
+            judge("docs/wishes.md", page, &files, &|_| "#[test]\nfn one() {}\nfn two() {}".to_owned())
+        };
         assert_eq!(
             judge(&page("`runs/away.rs::one`, `::two`; `quiet.spec.ts` (the card `sub`), `chatos-lsp`")),
             []
@@ -83,6 +90,8 @@ mod tests {
         assert_eq!(judge(&page("–")), []);
         assert_eq!(judge(&page("`runs/gone.rs`")).len(), 30);
         assert_eq!(judge(&page("`runs/away.rs::three`, `::on`")).len(), 60);
+        assert_eq!(judge(&page("`quiet.spec.ts::fn one`")), []);
+        assert_eq!(judge(&page("`quiet.spec.ts::three files`")).len(), 30);
         assert_eq!(judge("| 1 | a | b | – |").len(), 1);
     }
 }

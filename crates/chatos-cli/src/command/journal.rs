@@ -78,7 +78,7 @@ fn project(global: &Global, environment: &Environment) -> Result<String, Fault> 
             ErrorCode::NotFound,
             Text::new(
                 format!("the project directory does not exist: {}", asked.display()),
-                format!("项目目录不存在：{}", asked.display()),
+                format!("项目文件夹不存在：{}", asked.display()),
             ),
         )
         .caused_by(&error)

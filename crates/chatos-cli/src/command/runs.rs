@@ -349,16 +349,24 @@ pub(crate) fn usage(
         }
         for sum in &sums.items {
             let name = sum.name.as_ref().unwrap_or(&sum.key);
+            let pick = |en: &'static str, zh: &'static str| Text::fixed(en, zh).get(output.lang).to_owned();
             let cost = match (sum.cost, &sum.currency) {
                 (Some(cost), Some(currency)) => format!("{cost:.4} {currency}"),
-                _ => "cost unknown".to_owned(),
+                _ => pick("cost unknown", "费用未知"),
+            };
+            let asked = sum.input + sum.cache_read + sum.cache_write;
+            let cached = match sum.cache_read.checked_mul(100).and_then(|read| read.checked_div(asked)) {
+                Some(share @ 1..) => format!(" ({share} % {})", pick("from cache", "来自缓存")),
+                _ => String::new(),
             };
             output.line(&format!(
-                "{} {:>6} calls {:>10} in {:>10} out  {cost}",
+                "{} {:>6} {} {asked:>10} {}{cached} {:>10} {}  {cost}",
                 pad(&visible(name), 28),
                 sum.calls,
-                sum.input,
-                sum.output
+                pick("calls", "次调用"),
+                pick("in", "输入"),
+                sum.output,
+                pick("out", "输出"),
             ));
         }
         Ok(ExitCode::SUCCESS)

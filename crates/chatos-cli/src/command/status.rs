@@ -38,7 +38,7 @@ pub(crate) fn run(global: &Global, environment: Environment, output: &Output) ->
     row("address", "地址", status.url.clone());
     row("version", "版本", format!("{} (pid {})", status.version, status.pid));
     row("running for", "已运行", duration(status.uptime_ms.unsigned_abs(), zh));
-    row("state", "状态目录", status.state_dir.clone());
+    row("state", "状态文件夹", status.state_dir.clone());
     row("project", "项目", status.project_root.clone());
     row("waiting", "等待处理", status.counts.needs_you.to_string());
     row("running chats", "运行中的对话", status.counts.running_chats.to_string());

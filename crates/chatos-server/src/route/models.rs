@@ -1,6 +1,7 @@
 //! Models for the page and the command line (agents §1).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chatos_host::Host;
 use chatos_model::{
@@ -23,6 +24,9 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::input::{Body, Members, Path};
 use crate::table::Routes;
+
+/// Whoever adds a model waits at most so long for what its vendor says about it.
+const AT_ONCE: Duration = Duration::from_millis(500);
 
 pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/models", "Models", list);
@@ -82,14 +86,21 @@ async fn create(
         view(host, host.models().create(body)?, lang)
     })
     .await?;
-    // What its vendor says about it comes when it comes; the page hears of it.
+    // What its vendor says about it is part of the answer where it comes at once, as from this machine; else it comes when it
+    // comes, and the page hears of it.
     let (models, id) = (app.host().models().clone(), view.id.clone());
+    let (heard, soon) = tokio::sync::oneshot::channel();
     app.host().life().spawn(Box::pin(async move {
-        if let Err(fault) = models.refresh(Some(&id)).await {
-            tracing::info!(%fault, "nothing was heard about a new model");
+        match models.refresh(Some(&id)).await {
+            // Nobody waits any more: the page is told.
+            Ok(_) => drop(heard.send(())),
+            Err(fault) => tracing::info!(%fault, "nothing was heard about a new model"),
         }
     }));
-    Ok(Created(view))
+    if !matches!(tokio::time::timeout(AT_ONCE, soon).await, Ok(Ok(()))) {
+        return Ok(Created(view));
+    }
+    work(&app, move |host| self::view(host, host.models().get(&view.id)?, lang)).await.map(Created)
 }
 
 async fn update(

@@ -216,10 +216,17 @@ fn status(
     }
     if standing != Standing::Absent {
         if !running {
-            output.say(&Text::fixed(
-                "No host is running: until `chatos serve` is started, the program asks itself.",
-                "没有运行中的主机：在启动 `chatos serve` 之前，该程序会自行询问。",
-            ));
+            output.say(&match program {
+                // Its plugin has no question of opencode's to go back to.
+                Program::Opencode => Text::fixed(
+                    "No host is running: until `chatos serve` is started, everything but reading is refused there.",
+                    "没有运行中的主机：在启动 `chatos serve` 之前，除读取以外的操作都会被拒绝。",
+                ),
+                Program::Claude | Program::Codex | Program::Gemini => Text::fixed(
+                    "No host is running: until `chatos serve` is started, the program asks itself.",
+                    "没有运行中的主机：在启动 `chatos serve` 之前，该程序会自行询问。",
+                ),
+            });
         }
         if program == Program::Codex {
             output.say(&Text::fixed(

@@ -82,7 +82,7 @@ fn given_token(options: &Mcp, beside: &Beside) -> Result<Option<String>, Fault> 
         .code("usage")
         .hint(Text::fixed(
             "leave it out: a good one is then made and kept in the state directory",
-            "可以省略：程序会自动生成令牌并保存在状态目录",
+            "可以省略：程序会自动生成令牌并保存在状态文件夹",
         )));
     }
     Ok(Some(token))

@@ -339,7 +339,7 @@ fn suggested(dir: &Path) -> String {
 }
 
 fn no_folder() -> Fault {
-    Fault::new(ErrorCode::NeedsInput, Text::fixed("Which folder? None was named", "未指定项目目录"))
+    Fault::new(ErrorCode::NeedsInput, Text::fixed("Which folder? None was named", "未指定项目文件夹"))
         .code("missing_option")
         .hint(Text::fixed("for example: chatos plugin init my-app", "例如：chatos plugin init my-app"))
 }
