@@ -292,6 +292,8 @@ pub trait Stage: Send + Sync + 'static {
     fn chat(&self) -> Later<Result<Transcript, Fault>>;
     /// The tools of the next pass.
     fn tools(&self) -> Later<Result<Arc<Toolset>, Fault>>;
+    /// The vendor takes at most so many: later toolsets and system prompts are made for that.
+    fn fewer_tools(&self, most: u64) -> Later<Result<(), Fault>>;
     /// The system prompt, in blocks.
     fn system(&self, set: Arc<Toolset>) -> Later<Result<Vec<String>, Fault>>;
     /// Whether the budget allows another model call; asks the person when it is used up.

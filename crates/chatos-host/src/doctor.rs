@@ -18,7 +18,7 @@ pub fn failed_to_open(fault: &Fault) -> Finding {
     let with_causes =
         |text: &str| if causes.is_empty() { text.to_owned() } else { format!("{text}: {causes}") };
     let message = Text::new(with_causes(&fault.message.en), with_causes(&fault.message.zh));
-    let title = Text::fixed("State directory", "状态目录");
+    let title = Text::fixed("State directory", "状态文件夹");
     let finding = Finding::new(fault.code.clone(), Severity::Error, title, message);
     match &fault.hint {
         Some(hint) => finding.action(hint.clone()),
@@ -151,7 +151,7 @@ impl Host {
     }
 
     fn examine_directory(&self) -> Finding {
-        let title = Text::fixed("State directory", "状态目录");
+        let title = Text::fixed("State directory", "状态文件夹");
         let message = Text::same(self.dir().path().display().to_string());
         Finding::new("state_dir", Severity::Ok, title, message).at(self.dir().path())
     }

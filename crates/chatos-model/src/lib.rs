@@ -30,8 +30,8 @@ pub use http::{
     Connections, FindSecrets, HttpParts, HttpProvider, Patience, Secrets, SharedDialect, post_json,
 };
 pub use models::{
-    CompleteOrder, Completion, Lesson, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset,
-    Recognised, Source, Window, effort_of, prices_of, protocol_for, recognise, window_of,
+    CompleteOrder, Completion, ModelAnswer, ModelParts, ModelState, Models, PRESETS, Preset, Recognised,
+    Source, Window, effort_of, prices_of, protocol_for, recognise, window_of,
 };
 pub use protocol::{Answer, Decoder, Dialect, Protocol, Wire, protocol_of};
 pub use replay::replay_of;

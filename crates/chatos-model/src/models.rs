@@ -29,7 +29,7 @@ use crate::stream::Provider;
 
 pub use complete::{CompleteOrder, Completion};
 pub use edit::{effort_of, prices_of};
-pub use facts::{Lesson, Source, Window, window_of};
+pub use facts::{Source, Window, window_of};
 pub use presets::{PRESETS, Preset, Recognised, recognise};
 pub use state::ModelState;
 pub use test::ModelAnswer;

@@ -91,6 +91,9 @@ impl Dialect {
         let sentences = [
             ("does not support tools", "tools"),
             ("does not support thinking", "think"),
+            ("invalid temperature", "temperature"),
+            // Mistral; see `openai::short`.
+            ("with a length of 9", openai::LONG_IDS),
             // Sealed thinking that the vendor cannot open, or that stands alone to its eyes.
             ("encrypted content", responses::SEALED),
             ("encrypted_content", responses::SEALED),
@@ -220,7 +223,7 @@ impl Protocol {
             ModelError::new(ModelError::class_of_status(status), format!("HTTP {status} {}", text.trim()))
         });
         error.status = Some(status);
-        error.retry_after_ms = retry_after_ms;
+        error.retry_after_ms = retry_after_ms.or(error.retry_after_ms);
         error
     }
 

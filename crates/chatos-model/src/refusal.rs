@@ -33,6 +33,8 @@ struct Said {
     param: Option<String>,
     limit: Option<u64>,
     requested: Option<u64>,
+    /// How long to wait.
+    wait_ms: Option<u64>,
 }
 
 /// Why a call was refused; `None` when the body is in nobody's form.
@@ -47,6 +49,7 @@ pub(crate) fn read(place: Place, body: &Value) -> Option<ModelError> {
     let class = class_of(place, status, &said, &text, row.map(|row| row.class));
     let mut error = ModelError::new(class, &said.message).with_status(status);
     error.param = said.param;
+    error.retry_after_ms = said.wait_ms;
     (error.limit, error.requested) = (said.limit, said.requested);
     if let Some(row) = row.filter(|row| row.class == class || class == Class::ContextLength) {
         let number = |prefixes: &[&str]| prefixes.iter().find_map(|prefix| number_after(&text, prefix));
@@ -111,8 +114,10 @@ fn unwrap(body: &Value, depth: usize) -> Option<Said> {
         .or_else(|| text("error"))
         .or_else(|| body.get("message").and_then(Value::as_str));
     let mut said = Said { message: message.unwrap_or_default().to_owned(), ..Said::default() };
-    let details = error.get("details").and_then(Value::as_array).into_iter().flatten();
-    said.codes.extend(details.filter_map(|detail| detail.get("reason")?.as_str().map(str::to_owned)));
+    let details = error.get("details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let of = |member: &'static str| details.iter().filter_map(move |detail| detail.get(member)?.as_str());
+    said.codes.extend(of("reason").map(str::to_owned));
+    said.wait_ms = of("retryDelay").find_map(seconds);
     for member in ["code", "type", "status", "__type"] {
         match error.get(member) {
             Some(Value::String(word)) => said.codes.push(word.clone()),
@@ -130,7 +135,8 @@ fn unwrap(body: &Value, depth: usize) -> Option<Said> {
         // The innermost words are the vendor's; outer codes count after its own.
         let codes = inner.codes.into_iter().chain(said.codes).collect();
         let param = inner.param.or(said.param);
-        return Some(Said { codes, param, ..inner });
+        let wait_ms = inner.wait_ms.or(said.wait_ms);
+        return Some(Said { codes, param, wait_ms, ..inner });
     }
     (!said.message.is_empty()).then_some(said)
 }
@@ -151,6 +157,12 @@ fn inside(error: &Value, message: &str) -> Option<Value> {
         values.next()?.ok().filter(|value| value.get(0).unwrap_or(value).is_object())
     });
     found.next()
+}
+
+/// A time such as `31s` or `1.5s`.
+fn seconds(text: &str) -> Option<u64> {
+    let seconds: f64 = text.strip_suffix('s')?.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1_000.0).min(1e12) as u64)
 }
 
 /// The number right behind a text, with or without signs between its digits.

@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
-use std::collections::HashSet;
-
 use chatos_model::{Dialect, Effort, Message, Params, Protocol, Reasoning, Request, Tool, ToolCall};
 use serde_json::{Value, json};
+
+mod cache;
+
+use cache::{Cache, unmarked};
 
 const ALL: [Protocol; 5] =
     [Protocol::OpenAi, Protocol::Anthropic, Protocol::Gemini, Protocol::Responses, Protocol::Ollama];
@@ -74,20 +76,6 @@ fn request(protocol: Protocol, passes: usize) -> Request {
     }
 }
 
-/// A body without the marks for caches, which are no part of what is read.
-fn unmarked(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => {
-            let kept = members.iter().filter(|(name, _)| *name != "cache_control");
-            kept.map(|(name, value)| (name.clone(), unmarked(value)))
-                .collect::<serde_json::Map<_, _>>()
-                .into()
-        }
-        Value::Array(items) => items.iter().map(unmarked).collect(),
-        other => other.clone(),
-    }
-}
-
 #[test]
 fn a_request_begins_with_the_one_before_over_every_protocol() {
     for protocol in ALL {
@@ -110,53 +98,6 @@ fn a_request_begins_with_the_one_before_over_every_protocol() {
     }
 }
 
-/// The blocks of a request in the order the cache sees them, each with whether it carries a mark.
-fn blocks(body: &Value) -> Vec<(String, bool)> {
-    let content = body["messages"].as_array().unwrap().iter().flat_map(|said| {
-        let role = said["role"].as_str().unwrap();
-        said["content"].as_array().unwrap().iter().map(move |block| (role, block))
-    });
-    let fixed = ["tools", "system"]
-        .into_iter()
-        .flat_map(|member| body[member].as_array().unwrap().iter().map(move |block| (member, block)));
-    fixed
-        .chain(content)
-        .map(|(place, block)| (format!("{place} {}", unmarked(block)), block.get("cache_control").is_some()))
-        .collect()
-}
-
-/// What the vendor documents: at most four marks, each looked back from for twenty blocks, the longest beginning that is
-/// there is read, and every mark keeps what lies before it.
-#[derive(Default)]
-struct Cache {
-    kept: HashSet<String>,
-    read: usize,
-    all: usize,
-}
-
-impl Cache {
-    fn ask(&mut self, body: &Value) {
-        let blocks = blocks(body);
-        let mut beginnings = Vec::new();
-        let mut whole = String::new();
-        for (text, _) in &blocks {
-            whole.push_str(text);
-            beginnings.push(whole.clone());
-        }
-        let marks: Vec<usize> = (0..blocks.len()).filter(|at| blocks[*at].1).collect();
-        assert!(marks.len() <= 4, "{} marks", marks.len());
-        for mark in &marks {
-            assert!(!blocks[*mark].0.contains("\"type\":\"thinking\""), "thinking cannot be marked");
-        }
-        let looked = marks.iter().flat_map(|mark| mark.saturating_sub(19)..=*mark);
-        let found =
-            looked.filter(|at| self.kept.contains(&beginnings[*at])).map(|at| beginnings[at].len()).max();
-        self.read += found.unwrap_or(0);
-        self.all += whole.len();
-        self.kept.extend(marks.into_iter().map(|mark| beginnings[mark].clone()));
-    }
-}
-
 #[test]
 fn most_of_a_long_run_is_read_from_the_cache() {
     let mut cache = Cache::default();
@@ -164,7 +105,6 @@ fn most_of_a_long_run_is_read_from_the_cache() {
         let request = request(Protocol::Anthropic, passes);
         cache.ask(&Protocol::Anthropic.wire(&request, &Dialect::default()).body);
     }
-    let share = cache.read * 100 / cache.all;
-    println!("{share} % of {} bytes were read from the cache", cache.all);
+    let share = cache.share();
     assert!(share >= 85, "{share} %");
 }

@@ -72,6 +72,7 @@ impl Store {
             return Ok(None);
         }
         make_folder(folder)?;
+        remove_half_made(folder);
         let backup = self.backup_to(&folder.join(format!("daily-{}.db", stamp())))?;
         for (path, _) in list_backups(folder).into_iter().filter(|(path, _)| is_daily(path)).skip(keep.max(1))
         {
@@ -118,7 +119,20 @@ pub(crate) fn before_migration(
     from: u32,
 ) -> Result<Backup, StoreError> {
     make_folder(&options.backups)?;
+    remove_half_made(&options.backups);
     copy(connection, &options.backups.join(format!("before-schema-{from}-{}.db", stamp())))
+}
+
+/// Removes copies whose making was killed. Another process may be at a younger one; what cannot be removed stays, as it
+/// harms nobody.
+fn remove_half_made(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let half_made = entry.file_name().to_string_lossy().contains(".partial");
+        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+        if half_made && age.is_some_and(|age| age > Duration::from_secs(3600)) {
+            std::fs::remove_file(entry.path()).ok();
+        }
+    }
 }
 
 /// A copy that is brought back must not sign anybody in who was signed out since (inbox §9). A database from before

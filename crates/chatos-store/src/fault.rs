@@ -37,7 +37,7 @@ impl From<&StoreError> for Fault {
                 ),
                 Some(Text::fixed(
                     "check that the state directory is writable and no other program locks state.db",
-                    "请确认状态目录可写，且没有其他程序锁定 state.db",
+                    "请确认状态文件夹可写，且没有其他程序锁定 state.db",
                 )),
             ),
             StoreErrorKind::Full => (
@@ -55,7 +55,7 @@ impl From<&StoreError> for Fault {
                 ),
                 Some(Text::fixed(
                     "`chatos state recover` saves what can be read and keeps the damaged file; backups are in the backups folder of the state directory",
-                    "`chatos state recover` 会保存可读取的内容并保留损坏的文件；备份位于状态目录的 backups 文件夹",
+                    "`chatos state recover` 会保存可读取的内容并保留损坏的文件；备份位于状态文件夹的 backups 文件夹",
                 )),
             ),
             StoreErrorKind::Foreign => (

@@ -69,6 +69,7 @@ impl Call<'_> {
             let chosen = self.decided(&verdict)?;
             // Server, tool and plugin as they are now decide, not as they were when the question was put.
             let now = self.effect().await?;
+            let asked = request_id.clone();
             match self.ports.use_approval(request_id, now.clone()).await {
                 Ok(approval) => {
                     if let (Some(run), "run") = (&run, chosen.as_str()) {
@@ -80,7 +81,14 @@ impl Call<'_> {
                     self.take_edited(&verdict);
                     return Ok(approval);
                 }
-                Err(fault) if fault.code == "shown_mismatch" => changed = Some(effect.difference(&now)),
+                Err(fault) if fault.code == "shown_mismatch" => {
+                    let mut found = effect.difference(&now);
+                    // A call that goes on after a restart: only the question knows what it was about.
+                    if resumed && attempt == 0 && found == effect::Difference::default() {
+                        found = self.ports.changed_since(asked, now).await.unwrap_or_default();
+                    }
+                    changed = Some(found);
+                }
                 // The journal says that this call has not gone out: the one use was its own.
                 Err(fault) if fault.code == "already_used" && resumed && attempt == 0 => {
                     self.take_edited(&verdict);

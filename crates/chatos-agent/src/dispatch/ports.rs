@@ -8,6 +8,7 @@ use chatos_contribution::ServerIdentity;
 use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, Pool, Progress};
 use chatos_policy::Role;
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling};
 use chatos_tool::{Envelope, Fault, Lang, LogRules, Redactor, Text, TextLimits, ToolError, Trace};
 use serde_json::{Map, Value};
@@ -224,6 +225,8 @@ pub trait Ports: Send + Sync + 'static {
     fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>>;
     /// The right to do once more what was approved in this question; nothing where it is another effect by now.
     fn once_more(&self, request_id: String, effect: Effect) -> Later<Option<Approval>>;
+    /// What would happen otherwise than when this question was asked; nothing where that is not known.
+    fn changed_since(&self, request_id: String, now: Effect) -> Later<Option<Difference>>;
     /// A server and its tool as they are now; an error where the server may not run.
     fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>>;
     /// The asker is not interested any more (`aborted` or `asker_gone`).

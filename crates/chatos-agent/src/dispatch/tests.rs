@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chatos_inbox::{Question, Verdict};
 use chatos_mcp::{Later, NoHooks, Pool, PoolOptions};
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling, Unasked};
 use chatos_tool::{Answer, Envelope, LogLevel, LogRules, Redactor, Stamp, TextLimits, Trace};
 use serde_json::json;
@@ -119,6 +120,10 @@ impl Ports for Recorder {
     }
 
     fn once_more(&self, _: String, _: Effect) -> Later<Option<Approval>> {
+        none(None)
+    }
+
+    fn changed_since(&self, _: String, _: Effect) -> Later<Option<Difference>> {
         none(None)
     }
 

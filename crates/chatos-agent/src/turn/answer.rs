@@ -87,15 +87,20 @@ struct Efforts {
     pruned: bool,
     summarised: bool,
     loading: u32,
+    fewer_tools: bool,
 }
 
 impl Turn {
-    pub(super) async fn answer(&self, mut chat: Transcript, pass: Pass) -> Result<Answered, Fault> {
+    async fn given(&self, pass: &Pass) -> Result<Given, Fault> {
         let set = self.stage.tools().await?;
         let offered = self.model.tools && !pass.last && (pass.first_round || !self.model.tools_once);
         let system = self.stage.system(Arc::clone(&set)).await?;
         let tools = if offered { specs(&set) } else { Vec::new() };
-        let given = Given { set, system, tools, offered };
+        Ok(Given { set, system, tools, offered })
+    }
+
+    pub(super) async fn answer(&self, mut chat: Transcript, pass: Pass) -> Result<Answered, Fault> {
+        let mut given = self.given(&pass).await?;
         let mut efforts = Efforts {
             backoff: Backoff::new(self.limits.retries),
             tried: Tried::default(),
@@ -104,6 +109,7 @@ impl Turn {
             pruned: false,
             summarised: false,
             loading: 0,
+            fewer_tools: false,
         };
         let mut answering: Option<Answering> = None;
         loop {
@@ -131,7 +137,18 @@ impl Turn {
                 },
                 Attempt::Failed(error) => error,
             };
-            let Some(delay) = self.again(&error, &mut chat, &drawn, &mut efforts).await? else {
+            let most =
+                most_tools(&error).filter(|most| !efforts.fewer_tools && *most < given.tools.len() as u64);
+            let again = match most {
+                Some(most) => {
+                    efforts.fewer_tools = true;
+                    self.stage.fewer_tools(most).await?;
+                    given = self.given(&pass).await?;
+                    Some(Duration::ZERO)
+                }
+                None => self.again(&error, &mut chat, &drawn, &mut efforts).await?,
+            };
+            let Some(delay) = again else {
                 self.stage.stop_answer(&begun, String::new(), String::new(), "failed").await?;
                 return Ok(Answered::Failed(error));
             };
@@ -267,6 +284,11 @@ impl Turn {
                             return Ok(Attempt::Whole(Box::new(answer)));
                         }
                         if growth.is_runaway(&answer) {
+                            if growth.bytes > ANSWER_BYTES {
+                                cut(&mut answer.text);
+                                let text = Text::fixed("the reply was cut off at 4 MiB", "回复达到 4 MiB，已截断");
+                                self.stage.notice(Severity::Warning, "answer_cut", &text);
+                            }
                             answer.take(&Event::Done(Stop::Length));
                             return Ok(Attempt::Whole(Box::new(answer)));
                         }
@@ -369,7 +391,22 @@ impl Growth {
     }
 }
 
+/// One piece may be larger than a whole answer should be.
+fn cut(text: &mut String) {
+    let mut end = text.len().min(ANSWER_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+}
+
 /// Ids a vendor repeats or leaves out become ours: a result must belong to one call.
+/// How many tools a vendor takes that refused a request for having more.
+fn most_tools(error: &ModelError) -> Option<u64> {
+    let about_tools = error.class == Class::InvalidRequest && error.param.as_deref() == Some("tools");
+    error.limit.filter(|_| about_tools)
+}
+
 fn unique(calls: Vec<ToolCall>, mut used: HashSet<String>) -> Vec<ToolCall> {
     let named = calls.into_iter().filter(|call| !call.name.is_empty() || !call.arguments.is_empty());
     named

@@ -218,7 +218,7 @@ pub(super) fn items_cut(
 
 static STAT: ToolSpec = ToolSpec {
     name: "stat_path",
-    title: Text::fixed("Facts of a path", "查看路径信息"),
+    title: Text::fixed("Show file details", "查看路径信息"),
     description: Text::fixed(
         "Tells whether a path exists and what it is: type, size, time, mode, link target, and for files up to 50 \
          MiB the SHA-256, the number of lines and whether it is binary. A link is described itself. A missing path \

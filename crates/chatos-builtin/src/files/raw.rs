@@ -13,7 +13,7 @@ use super::reading::{body, encoding_word, limits, line_cut};
 
 static RAW: ToolSpec = ToolSpec {
     name: "read_file_raw",
-    title: Text::fixed("Read text without numbers", "读取原始文本"),
+    title: Text::fixed("Read exact text", "读取原始文本"),
     description: Text::fixed(
         "Reads a text file inside the root exactly, without line numbers, whole or by bytes. A part never splits a \
          character; a larger file is cut and says which offset continues. Binary files are not_supported.",

@@ -114,7 +114,7 @@ impl InfoData {
 
 static GET: ToolSpec = ToolSpec {
     name: "get_project_info",
-    title: Text::fixed("Show project facts", "查看项目信息"),
+    title: Text::fixed("Show project info", "查看项目信息"),
     description: Text::fixed(
         "Shows what is known about this project: summary, background, repository, main configuration, notes, tags, and \
          its latest iterations. Empty fields are not known yet.",
@@ -200,7 +200,7 @@ impl Tool for GetProjectInfo {
 
 static SET: ToolSpec = ToolSpec {
     name: "set_project_info",
-    title: Text::fixed("Change project facts", "修改项目信息"),
+    title: Text::fixed("Edit project info", "修改项目信息"),
     description: Text::fixed(
         "Changes what is known about this project: given fields are replaced, the others stay. overwrite clears the \
          text fields that are not given; iterations always stay. User names and passwords in git_url are not kept. \

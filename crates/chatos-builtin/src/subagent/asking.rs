@@ -12,7 +12,7 @@ use super::choose::{Wanted, choose};
 
 static GET: ToolSpec = ToolSpec {
     name: "get_sub_agent",
-    title: Text::fixed("Show a sub-agent", "查看子智能体"),
+    title: Text::fixed("Show a subagent", "查看子智能体"),
     description: Text::fixed(
         "Shows one sub-agent of the catalogue: what it is for, its skills and commands, and the beginning of its \
          instructions. An unknown id is answered with the nearest ones.",
@@ -25,7 +25,7 @@ static GET: ToolSpec = ToolSpec {
 
 static SUGGEST: ToolSpec = ToolSpec {
     name: "suggest_sub_agent",
-    title: Text::fixed("Suggest a sub-agent", "推荐子智能体"),
+    title: Text::fixed("Suggest a subagent", "推荐子智能体"),
     description: Text::fixed(
         "Names the sub-agent that fits a task best, or none when nothing fits. Runs nothing.",
         "给出最适合某任务的子智能体；没有合适的则返回空。不会运行任何内容。",

@@ -11,7 +11,7 @@ use super::running::RunArgs;
 
 static START: ToolSpec = ToolSpec {
     name: "start_sub_agent_async",
-    title: Text::fixed("Start a sub-agent", "启动子智能体"),
+    title: Text::fixed("Start a subagent", "启动子智能体"),
     description: Text::fixed(
         "Starts a sub-agent and returns at once with a job id; get_sub_agent_status tells how it goes.",
         "启动子智能体并立即返回任务 ID；用 get_sub_agent_status 查看进展。",
@@ -23,7 +23,7 @@ static START: ToolSpec = ToolSpec {
 
 static STATUS: ToolSpec = ToolSpec {
     name: "get_sub_agent_status",
-    title: Text::fixed("State of a job", "查看任务状态"),
+    title: Text::fixed("Show job status", "查看任务状态"),
     description: Text::fixed(
         "Tells the state of a job and its result once it is done. With wait_ms it returns when the state changes.",
         "返回任务状态，完成后给出结果。设置 wait_ms 时会在状态变化时返回。",

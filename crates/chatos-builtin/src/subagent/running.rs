@@ -14,7 +14,7 @@ use super::choose::{Wanted, choose};
 
 static RUN: ToolSpec = ToolSpec {
     name: "run_sub_agent",
-    title: Text::fixed("Run a sub-agent", "运行子智能体"),
+    title: Text::fixed("Run a subagent", "运行子智能体"),
     description: Text::fixed(
         "Gives a task to a sub-agent and waits for its report. Without agent_id the best fitting one is chosen; when \
          none fits, nothing runs. The sub-agent works with its own context and may use at most what the sub flow \

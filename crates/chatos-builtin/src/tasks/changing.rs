@@ -15,7 +15,7 @@ const ANY_DETAILS_BYTES: usize = 4 << 20;
 
 static UPDATE: ToolSpec = ToolSpec {
     name: "update_task",
-    title: Text::fixed("Change a task", "修改任务"),
+    title: Text::fixed("Update a task", "修改任务"),
     description: Text::fixed(
         "Changes the given fields of a task; the others stay. append_note adds a note and keeps the details. Nothing \
          to change is a noop. Use complete_task to finish a task. An unknown id is not_found.",

@@ -15,6 +15,7 @@ use chatos_inbox::{Inbox, Question, Verdict};
 use chatos_layer::{Layer, ToolSettings};
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling};
 use chatos_servers::{AppPlace, Servers};
 use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
@@ -195,6 +196,11 @@ impl Ports for HostPorts {
     fn once_more(&self, request_id: String, effect: Effect) -> Later<Option<Approval>> {
         let inbox = self.inbox.clone();
         Box::pin(async move { inbox.once_more(request_id, effect).await })
+    }
+
+    fn changed_since(&self, request_id: String, now: Effect) -> Later<Option<Difference>> {
+        let inbox = self.inbox.clone();
+        Box::pin(async move { inbox.changed_since(request_id, now).await })
     }
 
     fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>> {

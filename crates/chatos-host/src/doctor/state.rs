@@ -168,7 +168,7 @@ impl Host {
             "legacy_link_missing",
             Severity::Warning,
             Text::fixed("Older location", "旧位置"),
-            Text::fixed("the link to the state directory is missing", "指向状态目录的链接缺失"),
+            Text::fixed("the link to the state directory is missing", "指向状态文件夹的链接缺失"),
         )
         .at(legacy)
         .action(Text::fixed("`chatos doctor --fix` makes it", "`chatos doctor --fix` 会创建它"));

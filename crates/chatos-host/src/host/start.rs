@@ -28,7 +28,7 @@ impl Host {
             ),
             hint: Some(Text::fixed(
                 "if you did not put an older copy in place yourself, look into the backups folder of the state directory",
-                "如果不是你自己放回了旧副本，请查看状态目录的 backups 文件夹",
+                "如果不是你自己放回了旧副本，请查看状态文件夹的 backups 文件夹",
             )),
         });
     }
@@ -85,7 +85,7 @@ impl Host {
                         "others could read the state directory; that was changed: {}",
                         notice.path.display()
                     ),
-                    format!("其他用户原本可以读取状态目录，现已收紧权限：{}", notice.path.display()),
+                    format!("其他用户原本可以读取状态文件夹，现已收紧权限：{}", notice.path.display()),
                 ),
                 hint: None,
             });
@@ -96,7 +96,7 @@ impl Host {
                 severity: Severity::Warning,
                 message: Text::fixed(
                     "the state directory is on a network file system; locks and durability are weaker there",
-                    "状态目录位于网络文件系统，锁与持久性较弱",
+                    "状态文件夹位于网络文件系统，锁与持久性较弱",
                 ),
                 hint: None,
             });
@@ -135,7 +135,7 @@ pub(super) fn project_root(config: &HostConfig) -> Result<PathBuf, Fault> {
             ErrorCode::NotFound,
             Text::new(
                 format!("the project directory does not exist: {}", asked.display()),
-                format!("项目目录不存在：{}", asked.display()),
+                format!("项目文件夹不存在：{}", asked.display()),
             ),
         )
         .hint(Text::fixed("name an existing directory with --project", "请用 --project 指定已存在的目录"))

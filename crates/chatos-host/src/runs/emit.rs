@@ -16,6 +16,9 @@ use chatos_records::EventLog;
 const ARGUMENT_CHARS: usize = 4_000;
 /// Longest result in a line.
 const RESULT_CHARS: usize = 6_000;
+/// Largest piece of an answer that is told. A reader with much more waiting is dropped; what is longer is read from
+/// the store once it is there.
+pub(crate) const PIECE_BYTES: usize = 1024 * 1024;
 
 /// Tells about one run.
 #[derive(Clone)]
@@ -53,6 +56,9 @@ impl Emitter {
 
     /// Publishes one piece of answer text. Called for every token; never touches the store.
     pub(crate) fn delta(&self, kind: DeltaKind, message_id: &str, delta: &str, offset: usize) {
+        if delta.len() > PIECE_BYTES {
+            return;
+        }
         let body = DeltaBody { message_id: message_id.to_owned(), delta: delta.to_owned(), offset };
         self.chat(match kind {
             DeltaKind::Text => ChatBody::AssistantDelta(body),

@@ -35,7 +35,7 @@ use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
 use chatos_wire::{MessageRole, RunState, Severity, StepKind, StepState};
 use serde_json::{Value, json};
 
-use super::emit::Emitter;
+use super::emit::{Emitter, PIECE_BYTES};
 use super::tools::RunTools;
 use crate::host::Host;
 use chatos_records::message_view;
@@ -268,6 +268,15 @@ impl Stage for HostStage {
     fn tools(&self) -> Later<Result<Arc<Toolset>, Fault>> {
         let stage = self.clone();
         Box::pin(async move { stage.parts.tools.toolset(&stage).await })
+    }
+
+    fn fewer_tools(&self, most: u64) -> Later<Result<(), Fault>> {
+        self.work(move |stage| {
+            let count = u32::try_from(most).unwrap_or(u32::MAX);
+            stage.parts.host.models().learn_most_tools(&stage.parts.model_id, count)?;
+            stage.parts.tools.fewer(count);
+            Ok(())
+        })
     }
 
     fn system(&self, set: Arc<Toolset>) -> Later<Result<Vec<String>, Fault>> {
@@ -558,6 +567,9 @@ impl Inner {
         if told_usage || used.context.is_some() {
             emitter.always(ChatBody::Usage(used.clone()));
             emitter.traced(RunLine::Usage(used), &trace);
+        }
+        if finished.text.len().max(thought.len()) > PIECE_BYTES {
+            emitter.chat(ChatBody::MessagesRefresh(Nothing {}));
         }
         self.tell_answer(&finished.text, &thought, &told);
         Ok(())

@@ -1,13 +1,13 @@
 //! The tools and the system prompt of one run.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_agent::{CallEnd, CallObserver, CallOrder};
 use chatos_agents::{BlockContext, SubTexts};
 use chatos_policy::{Outcome, Role};
-use chatos_servers::{SIGN_IN, Toolset, ToolsetOrder};
+use chatos_servers::{Room, SIGN_IN, Toolset, ToolsetOrder};
 use chatos_tool::{Fault, Text};
 use chatos_wire::Severity;
 use serde_json::Value;
@@ -27,6 +27,8 @@ pub(crate) struct RunTools {
     warned: AtomicBool,
     system: Mutex<Option<Vec<String>>>,
     told: Mutex<std::collections::HashSet<String>>,
+    /// As the vendor said in this run.
+    most: AtomicUsize,
 }
 
 impl RunTools {
@@ -52,6 +54,7 @@ impl RunTools {
             warned: AtomicBool::new(false),
             system: Mutex::default(),
             told: Mutex::default(),
+            most: AtomicUsize::new(usize::MAX),
         }
     }
 
@@ -98,7 +101,8 @@ impl RunTools {
         set.offer_results(models);
         set.offer_resources(models);
         let all = set.len();
-        set.fit(stage.parts.room, models)?;
+        let room = stage.parts.room;
+        set.fit(Room { most: room.most.min(self.most.load(Ordering::Relaxed)), ..room }, models)?;
         {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             for problem in set.problems() {
@@ -126,6 +130,13 @@ impl RunTools {
             stage.parts.emitter.notice(Severity::Warning, "many_tools", &text, lang);
         }
         Ok(Arc::new(set))
+    }
+
+    /// A request holds at most so many from now on. The system prompt names those that have to be found, so it is made anew.
+    pub(crate) fn fewer(&self, most: u32) {
+        self.most.store(usize::try_from(most).unwrap_or(usize::MAX), Ordering::Relaxed);
+        self.warned.store(false, Ordering::Relaxed);
+        *self.system.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// The system prompt; made once, so that vendors' caches hit.

@@ -90,7 +90,7 @@ fn protected(root: &Path) -> ToolError {
         Some(root),
         Text::new(
             format!("the folder of this client is or holds the state of ChatOS: {shown}"),
-            format!("该客户端的文件夹是 ChatOS 的状态目录，或包含它：{shown}"),
+            format!("该客户端的文件夹是 ChatOS 的状态文件夹，或包含它：{shown}"),
         ),
     )
     .hint(Text::fixed("name a project folder with `--root`", "请用 `--root` 指定项目文件夹"))

@@ -95,15 +95,6 @@ fn chosen(model: &ModelRecord, known: Window, most: u64) -> Window {
     }
 }
 
-/// What a vendor's refusal taught.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lesson {
-    /// It takes this many tokens.
-    Window(u32),
-    /// It takes this many tools.
-    MaxTools(u32),
-}
-
 /// What one source knows of a model; absent is unknown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Known {
@@ -303,12 +294,9 @@ impl Models {
         self.revise(written, forgotten)
     }
 
-    /// Notes what a refusal taught about a model, for the calls to come. Blocks.
-    pub fn learn(&self, id: &str, lesson: Lesson) -> Result<ModelRecord, Fault> {
-        let known = match lesson {
-            Lesson::Window(tokens) => Known { context: Some(tokens), ..Known::default() },
-            Lesson::MaxTools(count) => Known { max_tools: Some(count), ..Known::default() },
-        };
+    /// Notes what a refusal taught about a model, for the calls to come: how many tools one request may hold. Blocks.
+    pub fn learn_most_tools(&self, id: &str, count: u32) -> Result<ModelRecord, Fault> {
+        let known = Known { max_tools: Some(count), ..Known::default() };
         self.revise(id, |model| apply(model, &known, Source::Learned))
     }
 

@@ -7,6 +7,9 @@ use crate::protocol::cut_off;
 use crate::refusal::{self, Place};
 use crate::{Class, Dialect, Document, Event, Image, Message, ModelError, Request, Stop, Usage, Wire};
 
+/// The member of a [`Dialect`] for ids of calls as others gave them.
+pub(crate) const LONG_IDS: &str = "long call ids";
+
 /// The request.
 pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
     let params = &request.params;
@@ -47,6 +50,7 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
 
 fn messages(request: &Request, dialect: &Dialect) -> Value {
     let replay = thinking::replay(request, dialect);
+    let id = |id: &str| if dialect.sends(LONG_IDS) { id.to_owned() } else { short(id) };
     let mut out = Vec::new();
     if !request.system.is_empty() {
         out.push(json!({ "role": "system", "content": request.system.join("\n\n") }));
@@ -64,7 +68,7 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
                 said.insert("content".to_owned(), content);
                 if !tool_calls.is_empty() {
                     let calls = tool_calls.iter().map(|call| {
-                        json!({ "id": call.id, "type": "function", "function": {
+                        json!({ "id": id(&call.id), "type": "function", "function": {
                             "name": call.name, "arguments": call.arguments } })
                     });
                     said.insert("tool_calls".to_owned(), calls.collect());
@@ -73,11 +77,29 @@ fn messages(request: &Request, dialect: &Dialect) -> Value {
                 Value::Object(said)
             }
             Message::Tool { call_id, content, .. } => {
-                json!({ "role": "tool", "tool_call_id": call_id, "content": content })
+                json!({ "role": "tool", "tool_call_id": id(call_id), "content": content })
             }
         });
     }
     Value::Array(out)
+}
+
+/// An id of nine letters and digits, as Mistral wants it: its own are, and any other has one that is always the same.
+fn short(id: &str) -> String {
+    const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return id.to_owned();
+    }
+    // FNV-1a: the same in every process, and two calls of one chat do not meet in 2^53 values.
+    let mut hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    let letter = |_| {
+        let letter = LETTERS[(hash % 62) as usize];
+        hash /= 62;
+        char::from(letter)
+    };
+    (0..9).map(letter).collect()
 }
 
 /// A message of the person's side.

@@ -1,7 +1,7 @@
 //! Tools on demand: where the definitions of all tools would fill a model's window, those of other people's servers are
 //! left out of the request; the model finds them with `find_tools` and calls them with `call_tool`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use serde_json::json;
@@ -20,8 +20,13 @@ pub const TOO_MANY_TOOLS: &str = "too_many_tools";
 
 /// Tools a request may hold where the vendor's limit is unknown.
 pub const USUAL_MOST: usize = 128;
-/// In a window below this our own tools are on demand, too, but those one cannot work without.
+/// In a window below this our own tools are on demand, too, but those one cannot work without; and in a larger one where
+/// they would leave too little for the conversation.
 const SMALL_WINDOW: u64 = 32_768;
+/// Tokens of a system prompt, about.
+const SYSTEM: u64 = 2_000;
+/// Most that is kept free for an answer.
+const RESERVE: u64 = 20_000;
 const ALWAYS: [&str; 9] = [
     "read_file",
     "search_text",
@@ -77,18 +82,33 @@ pub struct Room {
     pub search: ToolSearch,
 }
 
+impl Room {
+    /// Whether our own tools, which take so many tokens, would leave less than a conversation needs (working-day §2).
+    fn is_short(self, tools: u64) -> bool {
+        let taken = RESERVE.min(self.window / 4) + SYSTEM + tools;
+        self.window < SMALL_WINDOW || self.window.saturating_sub(taken) < self.window / 4
+    }
+}
+
 impl Toolset {
     /// Leaves the definitions of other people's tools to be found where there is too little room for all.
     pub fn fit(&mut self, room: Room, lang: Lang) -> Result<(), Fault> {
         let size = |tool: &GrantedTool| {
             (tool.name.len() + tool.description.len() + tool.input_schema.to_string().len() + 40) as u64 / 3
         };
-        let own = |tool: &GrantedTool| match self.routes.get(&tool.identity).map(|route| &route.road) {
+        let road = |tool: &GrantedTool| self.routes.get(&tool.identity).map(|route| &route.road);
+        let ours = self.tools.values().filter(|tool| !matches!(road(tool), Some(Road::Pool(_))));
+        let short = room.is_short(ours.map(size).sum());
+        // Several of our servers read files; where room is short, one of them does.
+        let mut named = BTreeSet::new();
+        let mut stays = |tool: &GrantedTool| match road(tool) {
             Some(Road::Pool(_)) => false,
-            Some(Road::BuiltIn) => room.window >= SMALL_WINDOW || ALWAYS.contains(&tool.tool.as_str()),
-            Some(Road::Own) | None => true,
+            Some(Road::BuiltIn) if short => {
+                ALWAYS.contains(&tool.tool.as_str()) && named.insert(tool.tool.clone())
+            }
+            Some(Road::BuiltIn | Road::Own) | None => true,
         };
-        let later: Vec<&GrantedTool> = self.tools.values().filter(|tool| !own(tool)).collect();
+        let later: Vec<&GrantedTool> = self.tools.values().filter(|tool| !stays(tool)).collect();
         // What would be left out is what has to be too much: our own tools stay whatever it is.
         let tokens: u64 = later.iter().map(|tool| size(tool)).sum();
         let too_many = self.tools.len() > room.most;

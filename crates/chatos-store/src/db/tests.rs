@@ -128,7 +128,21 @@ fn a_backup_taken_while_writing_is_whole_and_daily_copies_are_limited() {
         assert_eq!(found, "1");
         writer.join().unwrap();
     });
+    // What a killed process left goes with the next copy; what somebody may be writing stays.
+    let backups = dir.path().join("backups");
+    std::fs::create_dir_all(&backups).unwrap();
+    for (name, hours) in
+        [("before-schema-3-a.partial", 2), ("daily-b.partial-journal", 2), ("daily-c.partial", 0)]
+    {
+        let file = std::fs::File::create(backups.join(name)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600))
+            .unwrap();
+    }
     assert!(store.daily_backup(2).unwrap().is_some());
+    let mut half_made: Vec<_> =
+        std::fs::read_dir(&backups).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    half_made.retain(|name| name.to_string_lossy().contains(".partial"));
+    assert_eq!(half_made, ["daily-c.partial"]);
     assert!(store.daily_backup(2).unwrap().is_none());
     assert_eq!(crate::list_backups(&dir.path().join("backups")).len(), 1);
 }
