@@ -136,10 +136,11 @@ for (const { word, agent, skip } of wanted()) {
     const said = await hook(place, env, [word, '--on-failure', 'deny'], JSON.stringify(call(word, agent, place)));
     assert.doesNotMatch(said.stdout, /"allow"/);
     assert.notEqual(said.status, 1);
-    for (const bad of ['', '{', '[]', '{"hook_event_name":"Stop"}']) {
+    const large = JSON.stringify({ ...call(word, agent, place), more: 'x'.repeat(50_000_000) });
+    for (const bad of ['', '{', '[]', '{"hook_event_name":"Stop"}', large]) {
       const wrong = await hook(place, env, [word], bad);
       assert.doesNotMatch(wrong.stdout, /"allow"/);
-      assert.equal(wrong.status, 2, `${bad}: ${wrong.stderr}`);
+      assert.equal(wrong.status, 2, `${bad.slice(0, 80)}: ${wrong.stderr}`);
     }
   });
 

@@ -117,6 +117,33 @@ test('a server that says nothing holds up nobody, joins when it speaks, and one 
   }
 });
 
+test('a slow server that is given to an agent later joins as soon as it speaks', TIME, async (t) => {
+  const place = home(t);
+  const host = await serve(t, place);
+  const speak = join(place.home, 'speak');
+  await add(place, 'quick', '2');
+  const id = await agent(host, ['quick']);
+  const { heard, names } = await connect(t, 'legacy', place, id);
+  await eventually('the quick one is there', async () => (await names()).includes('mcp_quick_read_thing_0'));
+  // Nothing is late any more, and the gateway waits for news.
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await add(place, 'slow', '1', speak);
+  heard.changes = 0;
+  const given = await run(CHATOS, ['--state-dir', place.state, 'grant', 'slow', '--agent', 'a'], { cwd: place.project, env: { PATH: process.env.PATH, HOME: place.home } });
+  assert.equal(given.status, 0, given.stderr);
+  await eventually('it is told', () => heard.changes > 0);
+  assert.ok(!(await names()).includes('mcp_slow_read_thing_0'));
+  heard.changes = 0;
+  const [, ms] = await timed(async () => {
+    writeFileSync(speak, '');
+    await eventually('it is told that the slow one joined', () => heard.changes > 0);
+  });
+  t.diagnostic(`told after ${ms} ms`);
+  // Before, the gateway looked again only when its long wait for news was over.
+  assert.ok(ms < 15_000, `${ms} ms`);
+  assert.ok((await names()).includes('mcp_slow_read_thing_0'));
+});
+
 test('1,200 tools: a short list, a search that finds, and reading alone where only reading is meant', TIME, async (t) => {
   const place = home(t);
   const host = await serve(t, place);

@@ -4,6 +4,8 @@
 //   approved (asks first for the same), other (asks first for something else)
 //   ours TOOL JSON: a tool of the gateway it was given; `quiet` does not connect to it, `lie-done` and `lie-failed` ask
 //   for it and run "echo x >> count" instead.
+//   pour MB: so much text in one turn, as fast as it is taken | large MB: asks about an edit of that size with 200 options,
+//   each named twice.
 //   mutate SEED N: N messages that are wrong in some way, always the same for a seed; every fifth turn ends wrongly too.
 //   put FILE TEXT | get FILE [LINE LIMIT] | term COMMAND | form | sleeper: through the tools of its client.
 // Else it touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
@@ -215,6 +217,26 @@ async function work(sessionId, line) {
   }
   if (verb === 'flood') {
     for (let n = 0; n < Number(rest[0]); n += 1) say(sessionId, `${n} `);
+    return 'end_turn';
+  }
+  if (verb === 'pour') {
+    const piece = `${'x'.repeat(99)}\n`.repeat(10_000);
+    for (let n = 0; n < Number(rest[0]); n += 1) {
+      say(sessionId, piece);
+      // A pipe that is full holds it up, as it would any program.
+      if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+    return 'end_turn';
+  }
+  if (verb === 'large') {
+    const path = join(known.cwd, 'large.txt');
+    const newText = `${'y'.repeat(99)}\n`.repeat(Number(rest[0]) * 10_000);
+    const call = { toolCallId: `l${next++}`, title: 'Write large.txt', kind: 'edit', status: 'pending', rawInput: { file_path: path }, content: [{ type: 'diff', path, oldText: null, newText }], locations: [{ path }] };
+    const options = [...OPTIONS, ...Array.from({ length: 197 }, (_, n) => ({ optionId: `o${n}`, name: `Option ${n}`, kind: 'allow_once' }))];
+    tell(sessionId, { sessionUpdate: 'tool_call', ...call, content: [] });
+    const { outcome } = await ask('session/request_permission', { sessionId, toolCall: call, options: [...options, ...options] });
+    if (outcome.optionId === 'yes') writeFileSync(path, newText);
+    say(sessionId, outcome.outcome === 'selected' ? outcome.optionId : outcome.outcome);
     return 'end_turn';
   }
   if (verb === 'pace') {

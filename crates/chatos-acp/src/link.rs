@@ -7,13 +7,16 @@ use std::time::Duration;
 use chatos_events::Lifetime;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// Longest message of an agent.
 const LINE_BYTES: usize = 32 << 20;
 /// Messages that wait for the turn; then the agent's pipe fills up.
 const WAITING: usize = 256;
+/// What those that are larger than [`SMALL_BYTES`] may have together in KiB, so that few large ones wait and many small.
+const WAITING_KIB: u32 = 16 * 1024;
+const SMALL_BYTES: usize = 64 * 1024;
 /// Lines in a row that are no message; then it is no agent.
 const GARBAGE: usize = 100;
 /// Requests of an agent that nobody answered yet.
@@ -49,14 +52,44 @@ pub(crate) enum Incoming {
     Gone(String),
 }
 
-#[derive(Default)]
 struct Shared {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Refusal>>>>,
-    sink: Mutex<Option<mpsc::Sender<Incoming>>>,
+    sink: Mutex<Option<mpsc::Sender<Queued>>>,
+    /// For large messages that wait.
+    room: Arc<Semaphore>,
     /// Ids of the agent's open requests; the same one twice is answered once.
     open: Mutex<Vec<Value>>,
     gone: Mutex<Option<String>>,
     next: std::sync::atomic::AtomicU64,
+}
+
+/// A message with the room it takes while it waits.
+type Queued = (Incoming, Option<OwnedSemaphorePermit>);
+
+/// What an agent sends, for who listens.
+pub(crate) struct Ear(mpsc::Receiver<Queued>);
+
+impl Ear {
+    pub(crate) async fn recv(&mut self) -> Option<Incoming> {
+        self.0.recv().await.map(|(incoming, _)| incoming)
+    }
+
+    pub(crate) fn try_recv(&mut self) -> Option<Incoming> {
+        self.0.try_recv().ok().map(|(incoming, _)| incoming)
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            waiting: Mutex::default(),
+            sink: Mutex::default(),
+            room: Arc::new(Semaphore::new(WAITING_KIB as usize)),
+            open: Mutex::default(),
+            gone: Mutex::default(),
+            next: std::sync::atomic::AtomicU64::default(),
+        }
+    }
 }
 
 /// The line to one running agent.
@@ -121,7 +154,7 @@ impl Link {
                 match serde_json::from_slice::<Value>(&read) {
                     Ok(message) if message.is_object() => {
                         garbage = 0;
-                        self.take(message).await;
+                        self.take(message, read.len()).await;
                     }
                     _ => garbage += 1,
                 }
@@ -137,7 +170,7 @@ impl Link {
         self.gone(&why);
     }
 
-    async fn take(&self, mut message: Value) {
+    async fn take(&self, mut message: Value, bytes: usize) {
         let id = message.get("id").filter(|id| !id.is_null()).cloned();
         let method = message["method"].as_str().map(str::to_owned);
         let params = message["params"].take();
@@ -164,13 +197,22 @@ impl Link {
         };
         let sink = lock(&self.shared.sink).clone();
         let left = match sink {
-            Some(sink) => sink.send(incoming).await.err().map(|failed| failed.0),
+            Some(sink) => sink.send((incoming, self.room(bytes).await)).await.err().map(|failed| failed.0.0),
             None => Some(incoming),
         };
         // Between turns nobody listens: what is told is over, what is asked is a no.
         if let Some(Incoming::Request { id, method, .. }) = left {
             self.refuse(id, &method).await;
         }
+    }
+
+    /// Waits until there is room for a message of this size; it has it until it is read.
+    async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        if bytes <= SMALL_BYTES {
+            return None;
+        }
+        let wanted = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).min(WAITING_KIB);
+        Arc::clone(&self.shared.room).acquire_many_owned(wanted).await.ok()
     }
 
     fn answered(&self, id: &Value, message: &mut Value) {
@@ -202,7 +244,7 @@ impl Link {
         }
         if let Some(sink) = lock(&self.shared.sink).take() {
             // A full queue is read to its end, which says the same.
-            sink.try_send(Incoming::Gone(why.to_owned())).ok();
+            sink.try_send((Incoming::Gone(why.to_owned()), None)).ok();
         }
         self.stop.cancel();
     }
@@ -213,14 +255,14 @@ impl Link {
     }
 
     /// From now on what the agent sends comes here.
-    pub(crate) fn listen(&self) -> mpsc::Receiver<Incoming> {
+    pub(crate) fn listen(&self) -> Ear {
         let (sink, incoming) = mpsc::channel(WAITING);
         if let Some(why) = self.why_gone() {
-            sink.try_send(Incoming::Gone(why)).ok();
+            sink.try_send((Incoming::Gone(why), None)).ok();
         } else {
             *lock(&self.shared.sink) = Some(sink);
         }
-        incoming
+        Ear(incoming)
     }
 
     /// Nobody listens any more.
@@ -336,7 +378,7 @@ mod tests {
         agent.write_all(b"{\"id\":1,\"result\":{\"protocolVersion\":1}}\n").await.unwrap();
         assert_eq!(ask.answer().await.unwrap()["protocolVersion"], 1);
         assert!(matches!(incoming.recv().await, Some(Incoming::Request { .. })));
-        assert!(incoming.try_recv().is_err());
+        assert!(incoming.try_recv().is_none());
         drop(agent);
         assert!(matches!(incoming.recv().await, Some(Incoming::Gone(_))));
         assert!(matches!(link.call("x", json!({}), Duration::from_secs(5)).await, Err(Refusal::Gone(_))));
@@ -351,6 +393,30 @@ mod tests {
         }
         let Some(Incoming::Gone(why)) = incoming.recv().await else { panic!("it goes on") };
         assert!(why.contains("does not speak ACP"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn large_messages_that_nobody_reads_are_left_in_the_pipe() {
+        let (link, mut agent) = pair();
+        let mut incoming = link.listen();
+        let message = format!("{{\"method\":\"x\",\"params\":{{\"text\":\"{}\"}}}}\n", "y".repeat(1 << 20));
+        let written = Arc::new(std::sync::atomic::AtomicUsize::default());
+        let count = Arc::clone(&written);
+        let writing = tokio::spawn(async move {
+            for _ in 0..100 {
+                agent.write_all(message.as_bytes()).await.unwrap();
+                count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+            agent
+        });
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let before = written.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(before < 25, "{before} MiB were taken");
+        for _ in 0..100 {
+            assert!(matches!(incoming.recv().await, Some(Incoming::Note { .. })));
+        }
+        drop(writing.await.unwrap());
+        assert!(matches!(incoming.recv().await, Some(Incoming::Gone(_))));
     }
 
     #[tokio::test]

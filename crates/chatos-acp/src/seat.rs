@@ -14,11 +14,10 @@ use chatos_tool::Text;
 use chatos_wire::agent::AcpTold;
 use chatos_wire::card::plain;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::known;
-use crate::link::{AUTH_REQUIRED, Incoming, Link, Refusal};
+use crate::link::{AUTH_REQUIRED, Ear, Incoming, Link, Refusal};
 use crate::ours::{Arrivals, OurTool, SERVER};
 use crate::permission::Allowed;
 use crate::session;
@@ -90,7 +89,7 @@ pub(crate) struct Seat {
     /// What it tells about its session.
     pub(crate) told: AcpTold,
     /// What it sent since the session was opened; nobody listened elsewhere.
-    pub(crate) early: Option<mpsc::Receiver<Incoming>>,
+    pub(crate) early: Option<Ear>,
     /// It said that it would use our gateway, and nothing arrived there.
     pub(crate) doubted: bool,
     /// What was offered when it said hello.
@@ -365,7 +364,7 @@ impl Seat {
         };
         // What came before the answer is in the queue by now.
         let mut asked = Vec::new();
-        while let Ok(one) = incoming.try_recv() {
+        while let Some(one) = incoming.try_recv() {
             asked.extend(keep(one));
         }
         // Some agents tell the rest of a loaded session after they said that it is loaded.

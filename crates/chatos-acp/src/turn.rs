@@ -25,12 +25,11 @@ use chatos_store::{AcpLaunch, AcpSessionRow, Store};
 use chatos_tool::{Fault, Text};
 use chatos_wire::{RunEnd, Severity};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::{Calls, Scene};
-use crate::link::{Incoming, Refusal};
+use crate::link::{Ear, Incoming, Refusal};
 use crate::message::ToolCall;
 use crate::permission::Allowed;
 use crate::recover;
@@ -92,7 +91,7 @@ struct Waiting {
 pub(crate) struct Work<'a> {
     turn: &'a AcpTurn,
     seat: Option<Seat>,
-    incoming: Option<mpsc::Receiver<Incoming>>,
+    incoming: Option<Ear>,
     answering: Option<Answering>,
     text: String,
     thought: String,
@@ -383,7 +382,7 @@ impl<'a> Work<'a> {
         };
         self.steered_last().await?;
         // What was told before the answer is in the queue by now.
-        while let Some(one) = self.incoming.as_mut().and_then(|incoming| incoming.try_recv().ok()) {
+        while let Some(one) = self.incoming.as_mut().and_then(|incoming| incoming.try_recv()) {
             self.heard(one).await?;
         }
         self.end_acts().await?;

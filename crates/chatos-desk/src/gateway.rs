@@ -18,11 +18,13 @@ use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::tool::PassedOn;
 use hyper::Method;
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::client::{self, Clients};
 use crate::line::{PATIENCE, away, is_lost};
 use crate::passing::Passing;
+use crate::places::{Place, Places};
 use crate::search::{self, Wrapped};
 use crate::{CallNews, ClientFolder, HostApi, Line, ListMode, Spoken, encode};
 
@@ -47,6 +49,14 @@ const KEEP_ALIVE: Duration = Duration::from_secs(5);
 /// Changes that come together are told once.
 const COALESCE: Duration = Duration::from_millis(300);
 
+static STARTING: Text = Text::fixed("waiting for ChatOS to start", "等待 ChatOS 启动");
+static QUEUED: Text =
+    Text::fixed("waiting until earlier calls of this program have ended", "等待此程序之前的调用结束");
+static TOO_MANY: Text = Text::fixed(
+    "rate_limited: too many calls at once; this one was not made, make it again when others have ended",
+    "rate_limited：同时发出的调用过多；此调用未执行，请在其他调用结束后再试",
+);
+
 /// Tools and calls of an agent, through the API.
 pub struct Gateway {
     line: Line,
@@ -62,8 +72,11 @@ pub struct Gateway {
     passing: Mutex<Passing>,
     /// Connections that are written down.
     clients: Clients,
+    places: Places,
     mode: ListMode,
     hold: Option<Duration>,
+    /// A list was made without servers that were still starting.
+    became_late: Notify,
 }
 
 #[derive(Default)]
@@ -115,8 +128,10 @@ impl Gateway {
             known: Mutex::default(),
             passing: Mutex::default(),
             clients: Clients::default(),
+            places: Places::default(),
             mode,
             hold: None,
+            became_late: Notify::new(),
         }
     }
 
@@ -201,6 +216,8 @@ impl Gateway {
             let path = format!("/api/v1/tool-news?since={since}&waitMs=25000");
             let news = tokio::select! {
                 news = self.line.get(&path, Lang::En, Duration::from_secs(600)) => news,
+                // From here on it is looked again, below.
+                () = self.became_late.notified() => continue,
                 // Servers that were still starting when a client asked.
                 () = tokio::time::sleep(LIST_WAIT), if self.is_late() => {
                     if self.look_again().await
@@ -260,7 +277,13 @@ impl Gateway {
         let problems = listed["problems"].as_array();
         let late = problems.is_some_and(|all| all.iter().any(|problem| problem["code"] == "server_late"));
         let known = Known { names: names.collect(), tools, always, late };
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        let before = {
+            let mut now = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *now, known).late
+        };
+        if late && !before {
+            self.became_late.notify_one();
+        }
         Ok(())
     }
 
@@ -297,6 +320,7 @@ impl Gateway {
         api: &HostApi,
         call_id: &str,
         call: &RelayedCall,
+        place: &Place,
         sent: &Mutex<Reported>,
     ) -> Infallible {
         let (mut questions, mut said) = (0, 0);
@@ -317,6 +341,7 @@ impl Gateway {
                 }
                 Some(CallNews::Asks(id)) => {
                     questions += 1;
+                    place.leave();
                     if let Some(asked) = &call.asked {
                         asked.send_replace(true);
                     }
@@ -328,9 +353,8 @@ impl Gateway {
         }
     }
 
-    /// Says again and again that no host is there, for as long as one is looked for.
-    async fn keep_alive(&self, call: &RelayedCall, sent: &Mutex<Reported>) -> Infallible {
-        let text = Text::fixed("waiting for ChatOS to start", "等待 ChatOS 启动");
+    /// Says again and again what is waited for.
+    async fn keep_alive(&self, call: &RelayedCall, sent: &Mutex<Reported>, text: &Text) -> Infallible {
         loop {
             tokio::time::sleep(KEEP_ALIVE).await;
             report(call, sent, Spoken { message: text.get(self.lang).to_owned(), ..Spoken::default() });
@@ -424,15 +448,22 @@ impl Gateway {
     async fn send(&self, order: &Order, call: &RelayedCall) -> Result<Value, Fault> {
         let mut body = order.body.clone();
         let (sent_reports, mut held) = (Mutex::default(), false);
+        let Some(waiting) = self.places.enter(&call.client.session) else {
+            return Ok(failed(TOO_MANY.get(self.lang)));
+        };
+        let place = tokio::select! {
+            place = waiting.place() => place,
+            never = self.keep_alive(call, &sent_reports, &QUEUED) => match never {},
+        };
         loop {
             // A call that waits for a person waits for the host too.
             let found = tokio::select! {
                 found = self.line.host((!held).then_some(PATIENCE)) => found,
-                never = self.keep_alive(call, &sent_reports) => match never {},
+                never = self.keep_alive(call, &sent_reports, &STARTING) => match never {},
             };
             let Some(api) = found else { return Err(away()) };
             let sent = api.call_patiently(Method::POST, "/api/v1/tools/call", Some(&body), self.lang);
-            let told = self.pass_on(&api, &order.call_id, call, &sent_reports);
+            let told = self.pass_on(&api, &order.call_id, call, &place, &sent_reports);
             let ended = tokio::select! {
                 ended = sent => ended,
                 never = told => match never {},

@@ -13,6 +13,7 @@ mod gateway;
 mod hook;
 mod line;
 mod passing;
+mod places;
 mod queue;
 mod search;
 mod subagents;

@@ -105,7 +105,9 @@ impl Plan {
     /// The change as a unified difference.
     pub fn diff(&self) -> String {
         let path = self.place.shown.to_string_lossy();
-        chatos_files::diff::diff(&path, self.before.as_deref(), &path, self.after.as_deref()).text
+        // As in every difference, `a/` and `b/` stand before a path without its root.
+        let path = path.trim_start_matches('/');
+        chatos_files::diff::diff(path, self.before.as_deref(), path, self.after.as_deref()).text
     }
 
     /// Makes the change. The old bytes are kept under `kept` first.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Ask, Effect, Origin, Owner};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use serde_json::{Map, Value, json};
@@ -125,6 +126,11 @@ impl Inbox {
             tracing::warn!(%fault, "an earlier approval cannot be read; the person is asked");
             None
         })
+    }
+
+    /// What would happen now otherwise than when this question was asked; nothing where that is not known.
+    pub async fn changed_since(&self, request_id: String, now: Effect) -> Option<Difference> {
+        self.blocking(move |questions| Ok(questions.changed_since(&request_id, &now))).await.ok().flatten()
     }
 
     /// Withdraws a question because its asker was canceled or has ended (`aborted` or `asker_gone`). Later answers

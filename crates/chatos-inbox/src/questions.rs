@@ -27,6 +27,7 @@ use crate::rules::WantedRule;
 use crate::seen::Seen;
 use crate::sift::Sieve;
 use crate::snooze;
+use crate::starter::Starter;
 
 /// Longest command or arguments that a person may write instead of what was asked.
 const MAX_EDITED: usize = 32 * 1024;
@@ -262,6 +263,8 @@ impl Questions {
         if let (Some(_), None, Some((pid, pid_start))) = (&ask.call, ask.origin, client.process) {
             ask.origin = Some(Origin { pid, pid_start });
             ask.call = None;
+            // The program itself, so that it does not answer from its own shell.
+            ask.starter = ask.starter.or_else(|| Starter::of(pid).map(|starter| starter.origin));
         }
         Ok(())
     }

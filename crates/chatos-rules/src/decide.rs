@@ -200,7 +200,7 @@ fn content(rule: &Rule, call: &Call<'_>, world: &dyn World) -> Fit {
             None => {}
         },
         "file_change" => match &rule.paths {
-            Some(paths) => files(paths, call, world)?,
+            Some(paths) => files(rule.effect, paths, call, world)?,
             None if rule.effect == Effect::Allow => return Err("paths"),
             None => {}
         },
@@ -290,7 +290,7 @@ fn host_fits(rule: &HostRule, address: &str) -> bool {
     named && port == rule.port
 }
 
-fn files(rule: &PathRule, call: &Call<'_>, world: &dyn World) -> Result<(), &'static str> {
+fn files(effect: Effect, rule: &PathRule, call: &Call<'_>, world: &dyn World) -> Result<(), &'static str> {
     let files = call.facts["files"].as_array().filter(|files| !files.is_empty()).ok_or("paths")?;
     let root = Path::new(call.project());
     let one = |path: &str, op: FileOp| -> Result<(), &'static str> {
@@ -298,7 +298,11 @@ fn files(rule: &PathRule, call: &Call<'_>, world: &dyn World) -> Result<(), &'st
             return Err("ops");
         }
         let plain = !path.is_empty() && !path.starts_with('/') && !path.split('/').any(|part| part == "..");
-        if !plain || !rule.globs.iter().any(|glob| fits(glob, path, Some('/'))) {
+        // A star lets no hidden file through, as in a shell: whoever means `.env` says so.
+        let spelt = |glob: &str| {
+            effect != Effect::Allow || !is_hidden(path) || glob.contains("**") || is_hidden(glob)
+        };
+        if !plain || !rule.globs.iter().any(|glob| spelt(glob) && fits(glob, path, Some('/'))) {
             return Err("paths");
         }
         // A link that leads out of the project is another place.
@@ -340,7 +344,7 @@ fn commands(effect: Effect, rule: &ShellRule, call: &Call<'_>, world: &dyn World
     }
     let mut programs = Vec::new();
     for simple in &line.commands {
-        let fit = rule.commands.iter().any(|command| words(command, &simple.words, call, world));
+        let fit = rule.commands.iter().any(|command| words(effect, command, &simple.words, call, world));
         if !fit {
             return Err("words");
         }
@@ -406,7 +410,7 @@ fn is_theirs(path: &Path, call: &Call<'_>) -> bool {
     places.any(|place| !place.is_empty() && path.starts_with(place))
 }
 
-fn words(rule: &CommandRule, words: &[String], call: &Call<'_>, world: &dyn World) -> bool {
+fn words(effect: Effect, rule: &CommandRule, words: &[String], call: &Call<'_>, world: &dyn World) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     if *program != rule.program || rest.len() < rule.argv.len() {
         return false;
@@ -423,8 +427,15 @@ fn words(rule: &CommandRule, words: &[String], call: &Call<'_>, world: &dyn Worl
     git && match rule.more {
         More::None => more.is_empty(),
         More::Words => more.iter().all(|word| !word.starts_with(['-', '+'])),
-        More::Paths => more.iter().all(|word| inside(word, call, world)),
+        More::Paths => {
+            more.iter().all(|word| inside(word, call, world) && (effect != Effect::Allow || !is_hidden(word)))
+        }
     }
+}
+
+/// A name in it begins with a dot: what a person did not see when approving its neighbours.
+pub(crate) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.') && name != ".")
 }
 
 /// A path below the project, links followed.

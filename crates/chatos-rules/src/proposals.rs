@@ -222,7 +222,7 @@ fn reading(one: &Past, world: &dyn World) -> Option<(String, Vec<String>)> {
     let options: Vec<String> = rest.iter().take_while(|word| word.starts_with('-')).cloned().collect();
     let paths = &rest[options.len()..];
     let call = one.call();
-    let inside = |word: &String| crate::decide::inside(word, &call, world);
+    let inside = |word: &String| crate::decide::inside(word, &call, world) && !crate::decide::is_hidden(word);
     (!paths.is_empty() && paths.iter().all(inside)).then(|| (program.clone(), options))
 }
 

@@ -119,7 +119,7 @@ pub enum More {
     None,
     /// Any that is no option.
     Words,
-    /// Paths inside the project.
+    /// Paths inside the project; what is allowed leaves out hidden ones.
     Paths,
 }
 

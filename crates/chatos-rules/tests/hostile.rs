@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use chatos_rules::{
-    Call, CommandRule, Decision, Effect, Found, Join, Line, More, OtherArgs, Rule, RuleJoin, Scope,
-    ScopeKind, ShellRule, Why, World, check, decide, read,
+    Call, CommandRule, Decision, Effect, FileOp, Found, Join, Line, More, OtherArgs, PathRule, Rule,
+    RuleJoin, Scope, ScopeKind, ShellRule, Why, World, check, decide, read,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -322,6 +322,61 @@ fn no_variable_rides_on_a_rule() {
         let mut status = facts("git status");
         status["command"]["env"] = json!([name]);
         assert!(matches!(asked(&status, &rules(), false), Decision::Ask { .. }), "{name}");
+    }
+}
+
+#[test]
+fn a_star_lets_no_hidden_file_through_and_refuses_hidden_ones_too() {
+    let allow = rule(vec![command("cat", &[], More::Paths)], RuleJoin::None);
+    let deny = Rule { effect: Effect::Deny, ..allow.clone() };
+    let is_allowed = |text: &str| {
+        matches!(asked(&facts(text), std::slice::from_ref(&allow), false), Decision::Allow { .. })
+    };
+    let is_denied =
+        |text: &str| matches!(asked(&facts(text), std::slice::from_ref(&deny), false), Decision::Deny { .. });
+    for text in ["cat .env", "cat a .env", "cat src/.hidden/a", "cat ./.env", "cat .git/config"] {
+        assert!(!is_allowed(text) && is_denied(text), "{text}");
+    }
+    assert!(is_allowed("cat a") && is_allowed("cat ./a.b") && is_denied("cat a"));
+    let change = |path: &str| {
+        json!({ "identity": "s", "tool": "write_file", "root": { "path": "/p" },
+            "files": [{ "path": path, "change": "created" }] })
+    };
+    for (glob, path, fits) in [
+        ("*", ".env", false),
+        ("src/*.rs", "src/.a.rs", false),
+        ("*/a.rs", ".b/a.rs", false),
+        ("src/*.rs", "src/a.rs", true),
+        (".*", ".env", true),
+        ("src/.*", "src/.a.rs", true),
+        ("**", "src/.a.rs", true),
+    ] {
+        let paths = Some(PathRule { globs: vec![glob.to_owned()], ops: vec![FileOp::Create] });
+        let rule = |effect| Rule {
+            effect,
+            shell: None,
+            paths: paths.clone(),
+            server: "s".into(),
+            tool: "*".into(),
+            ..allow.clone()
+        };
+        let facts = change(path);
+        let say = |rule: Rule| {
+            let call = Call {
+                kind: "file_change",
+                facts: &facts,
+                high_risk: false,
+                through_app: false,
+                run: None,
+                chat: None,
+                agent: None,
+                sub: false,
+                client: None,
+            };
+            decide(&call, &[rule], 1_000, &Computer).decision
+        };
+        assert_eq!(matches!(say(rule(Effect::Allow)), Decision::Allow { .. }), fits, "{glob} {path}");
+        assert!(matches!(say(rule(Effect::Deny)), Decision::Deny { .. }), "{glob} {path}");
     }
 }
 

@@ -63,21 +63,21 @@ impl Made {
 
 fn call() -> impl Strategy<Value = Made> {
     let what = prop_oneof![
-        select(vec!["ls", "ls -l", "cat a", "cat ../a", "ls; rm a", "ls | cat", "own", "npm test"]).prop_map(|text| {
+        4 => select(vec!["ls", "ls -l", "cat a", "npm test", "ls | cat", "ls", "ls -l", "cat a", "cat ../a", "ls; rm a", "ls | cat", "own", "npm test"]).prop_map(|text| {
             let command = json!({
                 "text": text, "cwd": { "path": "/p" }, "shell": "/bin/sh", "env": [], "network": false,
                 "path": "/usr/bin:/bin", "writable": ["/p"], "sandbox": { "level": "full" }, "findings": [],
             });
             ("command", json!({ "identity": "s", "tool": "run_shell_command", "command": command }))
         }),
-        (select(vec!["a", "src/a.rs", "out/x", "../x", "/etc/x"]), select(vec!["created", "modified", "deleted"]))
+        4 => (select(vec!["a", "a", "src/a.rs", "src/a.rs", "out/x", "../x", "/etc/x"]), select(vec!["created", "modified", "deleted"]))
             .prop_map(|(path, change)| {
                 let files = json!([{ "path": path, "change": change }]);
                 ("file_change", json!({ "identity": "s", "tool": "write_file", "files": files }))
             }),
-        select(vec![json!({}), json!({ "to": "a" }), json!({ "to": "b", "x": 1 })])
+        4 => select(vec![json!({}), json!({ "to": "a" }), json!({ "to": "b", "x": 1 })])
             .prop_map(|arguments| ("tool_approval", json!({ "identity": "s", "tool": "send", "arguments": arguments }))),
-        select(vec!["url", "trust", "sampling", "budget", "uncertain", "access", "rule", "odd"])
+        1 => select(vec!["url", "trust", "sampling", "budget", "uncertain", "access", "rule", "odd"])
             .prop_map(|kind| (kind, json!({ "identity": "s", "tool": "send", "arguments": {} }))),
     ];
     let who = (
@@ -200,6 +200,64 @@ fn rule() -> impl Strategy<Value = Rule> {
     )
 }
 
+/// A rule that is about this very call, more or less closely; whatever else it says is left to chance.
+fn rule_for(made: &Made) -> BoxedStrategy<Rule> {
+    let made = made.clone();
+    let text = |at: &str| made.facts.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (line, path, root) = (text("/command/text"), text("/files/0/path"), text("/root/path"));
+    let mut places = vec![(ScopeKind::Everywhere, String::new()), (ScopeKind::Run, "run1".to_owned())];
+    let named = [
+        (ScopeKind::Chat, made.chat),
+        (ScopeKind::Agent, made.agent),
+        (ScopeKind::Project, Some(root.as_str())),
+    ];
+    places.extend(
+        named.into_iter().filter_map(|(kind, id)| Some((kind, id.filter(|id| !id.is_empty())?.to_owned()))),
+    );
+    let about = (rule(), select(places), any::<bool>());
+    about
+        .prop_map(move |(mut rule, (kind, id), wide)| {
+            (rule.server, rule.tool) = ("s".to_owned(), "*".to_owned());
+            (rule.scope.kind, rule.scope.id) = (kind, id);
+            if wide {
+                (rule.scope.role, rule.scope.client) = (None, None);
+            }
+            (rule.shell, rule.paths, rule.args) = (None, None, Vec::new());
+            match made.kind {
+                "command" => {
+                    let one = |line: &str| {
+                        let mut words =
+                            line.split_whitespace().map(|word| word.trim_end_matches(';').to_owned());
+                        let program = words.next().unwrap_or_default();
+                        let argv = if wide { Vec::new() } else { words.collect() };
+                        CommandRule { program, argv, more: if wide { More::Paths } else { More::None } }
+                    };
+                    let commands = line.split('|').map(one).collect();
+                    let join = if line.contains('|') { RuleJoin::Pipe } else { RuleJoin::None };
+                    rule.shell = Some(ShellRule { commands, join });
+                }
+                "file_change" => {
+                    let ops = vec![FileOp::Create, FileOp::Write, FileOp::Delete];
+                    rule.paths = Some(PathRule {
+                        globs: vec![if wide { "**".to_owned() } else { path.clone() }],
+                        ops,
+                    });
+                }
+                _ => rule.other_args = OtherArgs::Any,
+            }
+            rule
+        })
+        .boxed()
+}
+
+/// A call, and rules of which about half are about it.
+fn meeting(rules: std::ops::Range<usize>) -> impl Strategy<Value = (Made, Vec<Rule>)> {
+    call().prop_flat_map(move |made| {
+        let rule = prop_oneof![rule(), rule_for(&made)];
+        (Just(made), prop::collection::vec(rule, rules.clone()))
+    })
+}
+
 fn said(made: &Made, rules: &[Rule]) -> Decision {
     decide(&made.call(), rules, NOW, &Computer).decision
 }
@@ -221,8 +279,7 @@ proptest! {
 
     #[test]
     fn deny_beats_ask_beats_allow_in_any_order(
-        made in call(),
-        rules in prop::collection::vec(rule(), 0..8),
+        (made, rules) in meeting(0..5),
         turn in any::<prop::sample::Index>(),
     ) {
         let alone: Vec<Decision> = rules.iter().map(|rule| said(&made, std::slice::from_ref(rule))).collect();
@@ -241,13 +298,11 @@ proptest! {
 
     #[test]
     fn a_broken_rule_never_allows_more(
-        made in call(),
-        rules in prop::collection::vec(rule(), 0..6),
-        more in rule(),
+        (made, mut with) in meeting(1..5),
         at in any::<prop::sample::Index>(),
     ) {
-        let mut with = rules.clone();
-        with.insert(at.index(rules.len() + 1), more.clone());
+        let mut rules = with.clone();
+        let more = rules.remove(at.index(rules.len()));
         for (i, rule) in with.iter_mut().enumerate() {
             rule.id = i.to_string();
         }
@@ -262,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_allowed_that_is_above_every_rule(made in call(), rules in prop::collection::vec(rule(), 0..8)) {
+    fn nothing_is_allowed_that_is_above_every_rule((made, rules) in meeting(0..5)) {
         if allows(&made, &rules) {
             prop_assert!(!made.high_risk && !made.through_app);
             prop_assert!(matches!(made.kind, "command" | "file_change" | "tool_approval"));
@@ -281,7 +336,7 @@ proptest! {
 #[test]
 fn some_of_these_calls_are_allowed() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let pairs = (call(), prop::collection::vec(rule(), 0..8));
+    let pairs = meeting(0..5);
     let mut counted = [0; 3];
     for _ in 0..2_000 {
         let (made, rules) =
@@ -293,5 +348,5 @@ fn some_of_these_calls_are_allowed() {
         };
         counted[place] += 1;
     }
-    assert!(counted.iter().all(|count| *count > 10), "{counted:?}");
+    assert!(counted.iter().all(|count| *count > 150), "{counted:?}");
 }

@@ -193,7 +193,11 @@ impl Work<'_> {
         let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
             Ok(question) => question,
             Err(why) => {
-                turn.stage.notice(Severity::Warning, "permission_unreadable", &unaskable(&turn.agent, why));
+                let said = unaskable(&turn.agent, why);
+                turn.stage.notice(Severity::Warning, "permission_unreadable", &said);
+                if let Some(open) = self.calls.open.get_mut(&id) {
+                    open.refused = Some(ToolError::denied(DenyRule::NoPerson, said));
+                }
                 link.refuse(rpc_id, "session/request_permission").await;
                 return Ok(());
             }
