@@ -12,8 +12,12 @@ use chatos_testkit::{McpClient, McpEra, Sandbox, Wire, child, skip};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+#[path = "mcp_shell/asked.rs"]
+mod asked;
 #[path = "mcp_shell/doors.rs"]
 mod doors;
+#[path = "mcp_shell/hosts.rs"]
+mod hosts;
 
 const ERAS: [McpEra; 2] = [McpEra::Legacy, McpEra::Modern];
 

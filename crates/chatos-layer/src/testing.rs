@@ -256,5 +256,5 @@ pub fn trace() -> Trace {
 
 /// Nobody is reachable.
 pub fn nobody() -> Reach {
-    Reach::None(Text::fixed("no state directory", "没有状态目录"))
+    Reach::None(Text::fixed("no state directory", "没有状态文件夹"))
 }

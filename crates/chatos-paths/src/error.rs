@@ -101,12 +101,12 @@ impl PathError {
             Self::HostApp { value } => format!("MODEL_CLI_HOST_APP `{value}` 不是有效的名称"),
             Self::NotAbsolute { name, value } => format!("{name} `{value}` 不是绝对路径"),
             Self::Io { path, source, .. } => format!("无法使用目录或文件（{source}）：{}", path.display()),
-            Self::NotADirectory { path } => format!("状态目录不是目录：{}", path.display()),
+            Self::NotADirectory { path } => format!("状态文件夹不是目录：{}", path.display()),
             Self::ForeignOwner { path, owner, us } => {
-                format!("状态目录属于用户 {owner}，而不是用户 {us}：{}", path.display())
+                format!("状态文件夹属于用户 {owner}，而不是用户 {us}：{}", path.display())
             }
             Self::NetworkFileSystem { path, kind } => {
-                format!("状态目录位于网络文件系统（{kind}）：{}", path.display())
+                format!("状态文件夹位于网络文件系统（{kind}）：{}", path.display())
             }
         }
     }
@@ -115,7 +115,7 @@ impl PathError {
     pub fn hint_zh(&self) -> &'static str {
         match self {
             Self::NoHome { .. } => {
-                "请设置 HOME，或用 --state-dir 指定状态目录并设置 XDG_CONFIG_HOME（存放密钥）"
+                "请设置 HOME，或用 --state-dir 指定状态文件夹并设置 XDG_CONFIG_HOME（存放密钥）"
             }
             Self::HostApp { .. } => "请使用 1 到 128 个字母、数字、`.`、`_` 或 `-`，并以字母或数字开头",
             Self::NotAbsolute { .. } => "请给出绝对路径",

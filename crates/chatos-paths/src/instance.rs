@@ -113,7 +113,7 @@ pub fn take_lock(dir: &StateDir, patience: Duration) -> Result<FileLock, Fault> 
             Err(error @ LockError::Io { .. }) => {
                 return Err(Fault::new(
                     ErrorCode::Unavailable,
-                    Text::new(error.to_string(), format!("无法锁定状态目录：{}", dir.path().display())),
+                    Text::new(error.to_string(), format!("无法锁定状态文件夹：{}", dir.path().display())),
                 )
                 .code("host_lock_unusable")
                 .caused_by(&error)
@@ -158,7 +158,7 @@ fn busy(lock: &Path) -> Fault {
         ErrorCode::Unavailable,
         Text::new(
             format!("another chatos command is using the state directory: {}", lock.display()),
-            format!("另一个 chatos 命令正在使用状态目录：{}", lock.display()),
+            format!("另一个 chatos 命令正在使用状态文件夹：{}", lock.display()),
         ),
     )
     .code("host_locked")

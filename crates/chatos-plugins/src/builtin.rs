@@ -95,12 +95,12 @@ pub(crate) fn unwritable(error: &std::io::Error) -> Fault {
         ErrorCode::Unavailable,
         Text::fixed(
             "the built-in plugins cannot be written to the state directory",
-            "无法将内置插件写入状态目录",
+            "无法将内置插件写入状态文件夹",
         ),
     )
     .code("builtin_plugins_unusable")
     .caused_by(error)
-    .hint(Text::fixed("check space and permissions of the state directory", "请检查状态目录的空间与权限"))
+    .hint(Text::fixed("check space and permissions of the state directory", "请检查状态文件夹的空间与权限"))
 }
 
 #[cfg(test)]

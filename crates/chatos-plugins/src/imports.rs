@@ -123,7 +123,7 @@ pub(crate) fn imports_of(plugin: &LoadedPlugin) -> Imports {
                     "{shown} uses `.deepseek_cli` by itself; with another state directory the app's page and its tools would see different data"
                 ),
                 format!(
-                    "{shown} 自行使用 `.deepseek_cli`；使用其他状态目录时，应用页面与它的工具会看到不同的数据"
+                    "{shown} 自行使用 `.deepseek_cli`；使用其他状态文件夹时，应用页面与它的工具会看到不同的数据"
                 ),
             );
             found.problems.push(problem(ProblemCode::OlderPlace, message));

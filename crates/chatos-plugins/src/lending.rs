@@ -77,7 +77,7 @@ fn not_lent(error: &chatos_modules::LendError) -> Fault {
     .code("modules_not_lent")
     .hint(Text::fixed(
         "make room on the disk that holds the state directory, or check who may write there, and start it again",
-        "请在状态目录所在的磁盘上腾出空间，或检查其写入权限，然后重新启动它",
+        "请在状态文件夹所在的磁盘上腾出空间，或检查其写入权限，然后重新启动它",
     ))
     .caused_by(error)
 }

@@ -93,7 +93,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("Legacy state link", "旧状态位置的链接"),
         description: (
             "Keep a link at the older state location for programs that still look there",
-            "在旧的状态目录位置保留链接，供仍使用旧路径的程序使用",
+            "在旧的状态文件夹位置保留链接，供仍使用旧路径的程序使用",
         ),
     },
     SettingSpec {
@@ -826,7 +826,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("More folders with skills", "其他技能文件夹"),
         description: (
             "Whole paths, or below your home directory with ~/; besides `skills` of the state directory and ~/.agents/skills",
-            "完整路径，或以 ~/ 表示主目录之下；状态目录的 `skills` 与 ~/.agents/skills 始终在内",
+            "完整路径，或以 ~/ 表示主目录之下；状态文件夹的 `skills` 与 ~/.agents/skills 始终在内",
         ),
     },
     SettingSpec {
@@ -1180,7 +1180,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         label: ("Daily copy of the database", "每日备份数据库"),
         description: (
             "Kept in the backups folder of the state directory",
-            "保存在状态目录的 backups 文件夹中",
+            "保存在状态文件夹的 backups 文件夹中",
         ),
     },
     SettingSpec {

@@ -50,9 +50,15 @@ pub(crate) struct Denial {
     pub(crate) opens: Option<Opens>,
 }
 
+/// The words of [`AccessKind`], whose own schema only the generator of documents has.
+fn kinds(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "string", "enum": AccessKind::ALL })
+}
+
 /// What a person opens to the commands of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Opens {
+    #[schemars(schema_with = "kinds")]
     pub(crate) kind: AccessKind,
     /// An absolute path, or name\[:port\] of a machine
     pub(crate) value: String,

@@ -341,7 +341,7 @@ impl Shop {
                 Needed::Host,
                 Text::fixed(
                     "sessions need a state directory and there is none",
-                    "会话需要状态目录，但没有状态目录",
+                    "会话需要状态文件夹，但没有状态文件夹",
                 ),
             ));
         };

@@ -50,10 +50,10 @@ fn parse_lang(text: &str) -> Result<Lang, String> {
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal.
+    /// Only on a terminal.
     Auto,
-    /// Everywhere.
+    /// Always.
     Always,
-    /// Nowhere.
+    /// Never.
     Never,
 }

@@ -5,6 +5,8 @@
 //! is its message; they never retry an assertion.
 
 mod client;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod model;
 mod ntfy;
 mod process;
@@ -18,7 +20,9 @@ mod wire;
 pub mod zips;
 
 pub use client::{McpClient, McpEra};
-pub use model::{Script, ScriptedModel};
+#[cfg(target_os = "linux")]
+pub use kernel::{Lacking, on_a_kernel_without};
+pub use model::{Input, Script, ScriptedModel};
 pub use ntfy::Ntfy;
 pub use process::{Outcome, RunningHost, Sandbox, child, make_dir};
 pub use random::Random;

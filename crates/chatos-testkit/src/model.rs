@@ -45,11 +45,7 @@ pub enum Script {
         body: String,
     },
     /// Does this, and says how many tokens it was asked with.
-    Counted {
-        script: Box<Script>,
-        /// Tokens of the request.
-        input: u64,
-    },
+    Counted { script: Box<Script>, input: Input },
     /// Thinks this before it does that, as vendors show it.
     Thinking {
         /// What it thinks.
@@ -64,6 +60,13 @@ pub enum Script {
     },
 }
 
+/// Tokens of a request, and how many of them were read from a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Input {
+    pub all: u64,
+    pub cached: u64,
+}
+
 impl Script {
     /// Says this.
     pub fn say(text: impl Into<String>) -> Self {
@@ -72,7 +75,12 @@ impl Script {
 
     /// Does this and counts the request.
     pub fn counted(script: Script, input: u64) -> Self {
-        Self::Counted { script: Box::new(script), input }
+        Self::Counted { script: Box::new(script), input: Input { all: input, cached: 0 } }
+    }
+
+    /// Does this and says how much of the request was read from a cache.
+    pub fn cached(script: Script, all: u64, cached: u64) -> Self {
+        Self::Counted { script: Box::new(script), input: Input { all, cached } }
     }
 
     /// Thinks this, then does that.
@@ -199,14 +207,14 @@ fn serve(
     if !is_question {
         // Asked for its list of models, which it does not have.
         let nothing = Script::Refuse { status: 404, headers: Vec::new(), body: json!({}) };
-        return answer(&mut out, Shape::Chat, nothing, None, 0);
+        return answer(&mut out, Shape::Chat, nothing, None, Input::default());
     }
     let request: Value =
         serde_json::from_str(&without_environment(&String::from_utf8_lossy(&body))).unwrap_or_default();
     asked.fetch_add(1, Ordering::Relaxed);
     let script = decide(&request);
     kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-    answer(&mut out, Shape::of(&path), script, None, 10)
+    answer(&mut out, Shape::of(&path), script, None, Input { all: 10, cached: 0 })
 }
 
 /// What ChatOS says about date, folder and branch stands before the words of the person and is another one every day:
@@ -229,7 +237,7 @@ fn answer(
     shape: Shape,
     script: Script,
     thought: Option<&str>,
-    input: u64,
+    input: Input,
 ) -> std::io::Result<()> {
     match script {
         Script::Counted { script, input } => answer(out, shape, *script, thought, input),

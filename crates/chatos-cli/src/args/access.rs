@@ -4,11 +4,11 @@ use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Access {
-    /// List what commands of agents may use beyond their sandbox; with --project, in that folder
+    /// List what agents' commands may use beyond their sandbox; with --project, in that folder
     List,
-    /// Open a path or a machine to commands of agents in this folder, or in that of --project
+    /// Open a path or a machine to agents' commands in this folder, or in --project
     Allow {
-        /// What is opened
+        /// What to open
         kind: AccessKind,
         /// An absolute path, or a machine as name or name:port
         value: String,

@@ -21,19 +21,19 @@ pub(crate) enum Agent {
         /// A known program: claude-code, codex, opencode, gemini or goose
         #[arg(long, value_name = "ID", conflicts_with = "command", required_unless_present = "command")]
         acp: Option<String>,
-        /// Name; the program's own when absent
+        /// Name [default: the program's own]
         #[arg(long, allow_hyphen_values = true)]
         name: Option<String>,
-        /// Folder it works in; this one when absent
+        /// Folder it works in [default: the current folder]
         #[arg(long)]
         workspace: Option<PathBuf>,
-        /// Permissions profile (land_config): ID, name or its beginning; Developer when absent
+        /// Permissions profile (land_config): ID, name or its beginning [default: Developer]
         #[arg(long)]
         land: Option<String>,
-        /// Environment variable it may see; repeatable
+        /// Environment variable it can see; repeatable
         #[arg(long, value_name = "NAME")]
         pass_env: Vec<String>,
-        /// Don't offer it the servers of ChatOS
+        /// Don't offer it ChatOS's servers
         #[arg(long)]
         no_gateway: bool,
         /// Don't ask before adding
@@ -63,7 +63,7 @@ pub(crate) enum Agent {
         agent: String,
         /// Only tools with this name; `*` and `?` are wildcards
         tool: Option<String>,
-        /// Say also what the rules would do about a call with these arguments, as JSON, in a folder (--project)
+        /// Also show what the rules would do with a call with these arguments (JSON) in a folder (--project)
         #[arg(long, value_name = "JSON", requires = "tool")]
         args: Option<String>,
         /// In chats (main) or as a subagent (sub)
@@ -164,7 +164,7 @@ pub(crate) enum Models {
         /// Model ID, name or its beginning [default: the default model]
         model: Option<String>,
     },
-    /// Ask vendors and local servers what they say about the models now
+    /// Refresh what vendors and local servers report about the models
     Refresh {
         /// Model ID, name or its beginning [default: all of them]
         model: Option<String>,
@@ -181,14 +181,14 @@ pub(crate) enum Models {
         #[arg(long)]
         key_name: Option<String>,
     },
-    /// Forget what you set about a model's window, abilities and prices
+    /// Forget the window, capabilities and prices you set for a model
     Reset {
         /// Model ID, name or its beginning
         model: String,
     },
     /// Find model servers on this computer
     Detect {
-        /// Add the ones that are found
+        /// Add the models that are found
         #[arg(long)]
         add: bool,
     },
@@ -202,7 +202,7 @@ pub(crate) enum Models {
 /// `chatos models add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddModel {
-    /// Model name the provider uses; one that is well known needs no provider
+    /// Model name the provider uses; a well-known one needs no provider
     pub(crate) model: String,
     /// Known provider (anthropic, openai, deepseek, …) or provider type (openai_compatible, openai_responses, …)
     #[arg(long)]

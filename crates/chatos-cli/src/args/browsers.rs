@@ -5,14 +5,14 @@ use clap::Subcommand;
 /// `chatos browsers …`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Browsers {
-    /// List the browsers that are signed in
+    /// List signed-in browsers
     List,
-    /// Sign a browser out; its pages stay open until somebody signs in again
+    /// Sign out a browser; its open pages wait until somebody signs in again
     Revoke {
         /// Browser ID, or its beginning
         #[arg(required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
-        /// Sign all browsers out
+        /// Sign out all browsers
         #[arg(long)]
         all: bool,
     },

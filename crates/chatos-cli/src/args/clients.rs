@@ -7,7 +7,7 @@ use clap::Subcommand;
 pub(crate) enum Clients {
     /// List programs that have asked or called through ChatOS, and what they can do
     List,
-    /// Show one of them: what it may use, asked and called last
+    /// Show a program: what it can use, and what it last asked and called
     Show {
         /// ID from the list; the beginning is enough
         id: String,

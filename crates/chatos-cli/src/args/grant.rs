@@ -10,7 +10,7 @@ pub(crate) struct Grant {
     /// Agent ID, name or its beginning; repeatable. `default` for the default agent
     #[arg(long = "agent", value_name = "AGENT", required = true)]
     pub(crate) agents: Vec<String>,
-    /// Only tools that fit this pattern; `*` and `?` are wildcards; repeatable
+    /// Only tools that match this pattern; `*` and `?` are wildcards; repeatable
     #[arg(long, value_name = "GLOB")]
     pub(crate) tools: Vec<String>,
     /// Subagents can use it too

@@ -12,10 +12,10 @@ standard input, the answer on standard output, exit status 0 or 2.")]
 pub(crate) struct Hook {
     /// The program
     pub(crate) program: HookProgram,
-    /// Put the hook into the program's settings; shows the change first
+    /// Install the hook in the program's settings; shows the change first
     #[arg(long, group = "does")]
     pub(crate) install: bool,
-    /// Take the hook out again; shows the change first
+    /// Remove the hook; shows the change first
     #[arg(long, group = "does")]
     pub(crate) remove: bool,
     /// Show whether the hook is installed and works
@@ -24,22 +24,22 @@ pub(crate) struct Hook {
     /// Print what --install would write, and exit
     #[arg(long, group = "does")]
     pub(crate) print: bool,
-    /// Whose settings: user, or project (shared with everybody who works in it)
+    /// Whose settings: user, or project (shared with everyone who works in it)
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(crate) scope: HookScope,
-    /// Claude Code: ask about every command, edit, fetch and MCP call, and not only when it would ask itself
+    /// Claude Code: ask about every command, edit, fetch and MCP call, not only when it would ask itself
     #[arg(long)]
     pub(crate) every_call: bool,
     /// Make the change without asking
     #[arg(long)]
     pub(crate) yes: bool,
-    /// How long to wait for an answer; then it's a no
+    /// How long to wait for an answer before it counts as a no
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse_time)]
     pub(crate) wait: Duration,
     /// Ask only about tools with this name, `*` for any text; repeatable
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<String>,
-    /// Agent whose permissions profile counts first: what it may not do is refused without a question
+    /// Agent whose permissions profile is checked first: what it doesn't allow is refused without asking
     #[arg(long, value_name = "A")]
     pub(crate) agent: Option<String>,
     /// If ChatOS can't ask: let the program ask itself (own), or refuse (deny)
@@ -59,7 +59,7 @@ pub(crate) enum HookProgram {
 /// Which settings are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookScope {
-    /// For all projects of this person.
+    /// For all your projects.
     User,
     /// For the project in the current folder.
     Project,

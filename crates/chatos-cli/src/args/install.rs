@@ -5,10 +5,10 @@ use clap::{Args, Subcommand};
 /// What `chatos upgrade` takes from a person.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is ever upgraded by itself. The signature of the release is checked before anything is changed, the present \
-program is kept as `chatos.former`, and a copy of the database is made at the first start of the new one.")]
+ChatOS upgrades only when you ask. The release's signature is checked before anything changes, the current program \
+is kept as `chatos.former`, and the new one copies the database when it first starts.")]
 pub(crate) struct Upgrade {
-    /// Only tell what there is
+    /// Only show what is available
     #[arg(long, conflicts_with = "undo")]
     pub(crate) check: bool,
     /// Version to get [default: the newest]

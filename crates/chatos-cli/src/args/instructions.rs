@@ -16,10 +16,10 @@ pub(crate) struct Instructions {
 /// A word about a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ConsentArg {
-    /// Its texts go with messages
+    /// Send its texts with messages
     Use,
-    /// They do not
+    /// Don't send them
     Skip,
-    /// Nothing is decided: the next chat here asks
+    /// Undecided: the next chat here asks
     Ask,
 }

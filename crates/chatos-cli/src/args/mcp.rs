@@ -73,20 +73,20 @@ pub(crate) struct Gateway {
     /// Agent whose tools to serve, ID or name [default: the default agent]
     #[arg(long, value_name = "A", default_value = "default")]
     pub(crate) agent: String,
-    /// Project folder [default: what the client says, else the current folder]
+    /// Project folder [default: the one the client names, else the current folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
-    /// Which tools clients are told of: all, a short list with a search, or auto [default: the setting gatewayTools]
+    /// Which tools clients see: all, a short list with a search, or auto [default: the setting gatewayTools]
     #[arg(long, value_name = "WORD")]
     pub(crate) tools: Option<ListWord>,
-    /// What to call this session on cards
+    /// Name of this session on cards
     #[arg(long, value_name = "TEXT")]
     pub(crate) session: Option<String>,
-    /// For clients with a short time limit: answer after this time that a person has to answer first; the model gets
-    /// the result with the tool chatos_wait
+    /// For clients with a short time limit: after this long, reply that a person has to answer first; the model then
+    /// gets the result with the tool chatos_wait
     #[arg(long, value_name = "TIME", value_parser = chatos_terminal::args::parse_time)]
     pub(crate) hold: Option<std::time::Duration>,
-    /// Start a host if none is running; it goes on when the client is gone
+    /// Start a host if none is running; it keeps running when the client is gone
     #[arg(long)]
     pub(crate) serve: bool,
     /// Server to leave out, by name; repeatable

@@ -23,7 +23,7 @@ pub(crate) enum Plugin {
         /// Plugin ID
         id: String,
     },
-    /// Start a plugin of your own: a project that runs, from a template
+    /// Create a plugin of your own from a template: a project that runs
     Init(InitArgs),
     /// Check a plugin folder or package without installing it
     Validate {
@@ -70,7 +70,7 @@ pub(crate) enum Plugin {
         /// What happens to its data [default: ask in a terminal, otherwise keep]
         #[arg(long)]
         data: Option<PluginData>,
-        /// Ask nothing; data is kept unless --data says otherwise
+        /// Don't ask; data is kept unless --data says otherwise
         #[arg(long)]
         yes: bool,
     },
@@ -121,22 +121,22 @@ pub(crate) enum Plugin {
 /// What `chatos plugin init` is told about the project to make.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The folder to make
+    /// Folder to create
     #[arg(required_unless_present = "list_templates")]
     pub(crate) dir: Option<PathBuf>,
-    /// What to start from [default: basic]
+    /// Template to start from [default: basic]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) template: Option<String>,
-    /// Show the templates
+    /// List the templates
     #[arg(long)]
     pub(crate) list_templates: bool,
-    /// Its id, such as com.example.notes; asked for in a terminal, else made from the folder's name
+    /// Plugin ID, such as com.example.notes [default: asked for in a terminal, else made from the folder's name]
     #[arg(long)]
     pub(crate) id: Option<String>,
-    /// Its name for people; asked for in a terminal, else the folder's name
+    /// Display name [default: asked for in a terminal, else the folder's name]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// The id of its app
+    /// ID of its app
     #[arg(long, default_value = "app", value_name = "ID")]
     pub(crate) app_id: String,
     /// Its version
@@ -145,7 +145,7 @@ pub(crate) struct InitArgs {
     /// Add what is missing to a folder that is not empty; nothing is overwritten
     #[arg(long)]
     pub(crate) force: bool,
-    /// Nothing in it needs a package registry: no bundling with npm
+    /// Make a project that needs no package registry and no bundling
     #[arg(long)]
     pub(crate) offline: bool,
 }

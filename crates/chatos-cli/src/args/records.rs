@@ -88,7 +88,7 @@ pub(crate) enum Tasks {
 pub(crate) enum Journal {
     /// List this project's entries, newest first
     List {
-        /// Only with this text
+        /// Only with this text in it
         #[arg(long, allow_hyphen_values = true)]
         query: Option<String>,
         /// Only with this tag

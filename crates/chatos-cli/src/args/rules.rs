@@ -7,14 +7,14 @@ use clap::Subcommand;
 /// What `chatos rules` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Rules {
-    /// List rules: what each answers, where, until when, how often it did
+    /// List rules: what each one answers, where, until when and how often
     List,
     /// Show a rule in full
     Show {
         /// Rule ID, or its beginning
         id: String,
     },
-    /// Say what the rules would do about a command or a tool in a folder (--project), and why; exit status 0 allow, 1 ask, 3 deny
+    /// Show what the rules would do with a command or tool in a folder (--project), and why; exit status 0 allow, 1 ask, 3 deny
     Test {
         /// The command, as an agent would run it
         #[arg(required_unless_present = "tool")]
@@ -29,20 +29,20 @@ pub(crate) enum Rules {
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     },
-    /// Propose rules from what you approved again and again, each with how it compares with your earlier answers; asks which to keep
+    /// Suggest rules for what you approve again and again, each compared with your earlier answers; asks which to keep
     Propose,
     /// Compare a rule with your earlier answers: how many it would have answered the same way; exit status 0 where none differs, 1 otherwise
     Backtest {
         /// Rule ID, or its beginning; or a file with one rule as `show` and `export` write it
         rule: String,
     },
-    /// Keep a rule from a file with one rule as JSON; asks you first
+    /// Save the rule in a JSON file; asks you first
     Add {
         /// The file
         #[arg(long)]
         file: PathBuf,
     },
-    /// Pause a rule: it answers nothing until it is resumed
+    /// Pause a rule: it answers nothing until you resume it
     Pause {
         /// Rule ID, or its beginning
         id: String,
@@ -59,7 +59,7 @@ pub(crate) enum Rules {
     },
     /// Write all rules as JSON to standard output
     Export,
-    /// Read rules that `export` wrote; they come in paused
+    /// Import rules written by `export`; they start out paused
     Import {
         /// The file
         file: PathBuf,

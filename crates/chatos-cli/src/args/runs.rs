@@ -53,7 +53,7 @@ pub(crate) enum Runs {
     Replay {
         /// Run ID, or a .chatosrun file
         id: String,
-        /// Speed factor; 0 doesn't wait
+        /// Speed factor; 0 means no waiting
         #[arg(long, default_value_t = 0.0)]
         speed: f64,
         /// Wait for Enter after each step

@@ -51,7 +51,7 @@ pub(crate) enum Servers {
         #[arg(long, value_name = "URL")]
         issuer: Option<String>,
     },
-    /// Sign out of a server, here and there
+    /// Sign out of a server, both here and there
     SignOut {
         /// Server ID, identity or name
         server: String,
@@ -113,7 +113,7 @@ pub(crate) struct ServerParts {
     /// Milliseconds without progress before a call times out
     #[arg(long, value_name = "MS")]
     pub(crate) timeout: Option<u64>,
-    /// Milliseconds before a call times out in any case
+    /// Milliseconds before a call times out, whatever its progress
     #[arg(long, value_name = "MS")]
     pub(crate) max_timeout: Option<u64>,
     /// Milliseconds the server may take to start, 1000 to 600000

@@ -19,9 +19,9 @@ pub(crate) enum State {
         /// Its database [default: every known location]
         path: Option<PathBuf>,
     },
-    /// Save what can be read from a damaged database; the damaged file is kept
+    /// Recover what can be read from a damaged database; the damaged file is kept
     Recover {
-        /// Use this in its place without asking
+        /// Put this in its place without asking
         #[arg(long, value_name = "WHICH")]
         r#use: Option<UseFor>,
     },
@@ -30,7 +30,7 @@ pub(crate) enum State {
         /// Finished before this: a date, a time, or days such as 90d
         #[arg(long, value_name = "WHEN", required_unless_present = "shell_cache")]
         runs_before: Option<String>,
-        /// The private caches of commands, of all projects; they are filled again when needed
+        /// The private command caches of all projects; they are filled again when needed
         #[arg(long)]
         shell_cache: bool,
         /// Don't ask
@@ -56,7 +56,7 @@ pub(crate) struct Backup {
     /// Leave out the contents of changed files, attachments and tool results
     #[arg(long)]
     pub(crate) no_blobs: bool,
-    /// Include the state key, locked with a passphrase you enter (or on stdin)
+    /// Include the state key, protected by a passphrase you enter (or pass on stdin)
     #[arg(long)]
     pub(crate) with_key: bool,
 }

@@ -1,5 +1,5 @@
 //! What is approved is what happens (inbox §1.1, §1.2, §10.1, §10.2): whoever asks, what changed after the question is
-//! not done with its answer and asked about again with what changed; and an approval covers all of a change.
+//! not done with its answer and asked about again with what changed.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::plugin::Plugged;
 use crate::support::{last, node, offered, send, until};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asker {
+pub(crate) enum Asker {
     Run,
     Sub,
     /// `chatos mcp`.
@@ -20,16 +20,16 @@ enum Asker {
 }
 
 /// Somebody who waits for an answer; ended when dropped.
-enum Waiting {
+pub(crate) enum Waiting {
     Run(String),
     Hand(std::thread::JoinHandle<Value>),
     Client(Box<McpClient>),
 }
 
-struct Scene {
-    sandbox: Sandbox,
+pub(crate) struct Scene {
+    pub(crate) sandbox: Sandbox,
     _model: ScriptedModel,
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Writes and runs, itself and through sub agents.
     agent: String,
 }
@@ -50,7 +50,7 @@ fn obedient(request: &Value) -> Script {
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
         for (name, value) in [
             ("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -87,11 +87,11 @@ impl Scene {
         Self { sandbox, _model: model, root, agent }
     }
 
-    fn serve(&self) -> RunningHost {
+    pub(crate) fn serve(&self) -> RunningHost {
         self.sandbox.serve_with(&["--project", self.root.to_str().unwrap()])
     }
 
-    fn begin(&self, host: &RunningHost, asker: Asker, tool: &str, arguments: &Value) -> Waiting {
+    pub(crate) fn begin(&self, host: &RunningHost, asker: Asker, tool: &str, arguments: &Value) -> Waiting {
         let server = if tool == "run_shell_command" { "shell_tasks" } else { "code_writer" };
         let root = self.root.to_str().unwrap();
         match asker {
@@ -169,7 +169,7 @@ impl Scene {
     }
 }
 
-fn question(host: &RunningHost, other_than: Option<&str>) -> Value {
+pub(crate) fn question(host: &RunningHost, other_than: Option<&str>) -> Value {
     let id = eventually("a question", || {
         let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
         let ids = list["items"].as_array()?.iter().filter_map(|item| item["requestId"].as_str());
@@ -178,7 +178,7 @@ fn question(host: &RunningHost, other_than: Option<&str>) -> Value {
     host.ask("GET", &format!("/api/v1/prompts/{id}"), None).json()
 }
 
-fn respond(host: &RunningHost, asked: &Value, response: &Value) -> Answer {
+pub(crate) fn respond(host: &RunningHost, asked: &Value, response: &Value) -> Answer {
     let path = format!("/api/v1/prompts/{}/response", asked["requestId"].as_str().unwrap());
     host.ask("POST", &path, Some(&json!({ "response": response, "shown": asked["shown"] })))
 }
@@ -287,6 +287,34 @@ fn a_variable_changes_under_the_answer() {
     host.stop();
 }
 
+/// The folder is another one after a restart: the person is told, whoever's tool it is.
+#[test]
+fn a_folder_is_replaced_under_the_answer_to_a_tool_of_another_server_while_no_host_runs() {
+    let scene = Scene::new();
+    let calls = scene.described();
+    let host = scene.serve();
+    let act = json!({ "key": "k" });
+    let Waiting::Run(run) = scene.begin(&host, Asker::Run, "act", &act) else { unreachable!("it is a run") };
+    let first = question(&host, None);
+    let id = first["requestId"].as_str().unwrap();
+    host.kill();
+    let said = scene.sandbox.run(&["prompts", "answer", id, "--ok", "--select", "once"]);
+    assert_eq!(said.status, 0, "{said:?}");
+    std::fs::rename(&scene.root, scene.sandbox.root().join("away")).unwrap();
+    std::fs::create_dir(&scene.root).unwrap();
+    let host = scene.serve();
+    until(&host, &run, &["interrupted"]);
+    let resumed = host.ask("POST", &format!("/api/v1/runs/{run}/resume"), Some(&json!({})));
+    assert_eq!(resumed.status, 202, "{}", resumed.text());
+    let next = question(&host, Some(id));
+    let message = next["prompt"]["message"].as_str().unwrap();
+    assert!(message.starts_with("Changed after you approved: the working directory."), "{next}");
+    respond(&host, &next, &json!({ "status": "canceled" }));
+    until(&host, &run, &["done"]);
+    assert_eq!(std::fs::read_to_string(calls).unwrap(), "");
+    host.stop();
+}
+
 /// A server whose tool is described by a file, and which says so when that file is another.
 const DESCRIBED: &str = r"
 const fs = require('fs');
@@ -313,26 +341,38 @@ require('readline').createInterface({ input: process.stdin }).on('line', (line) 
 });
 ";
 
+impl Scene {
+    /// Gives the agent a tool of another server that is asked about; gives the file of its calls. What describes the tool
+    /// is the file `schema` beside it.
+    fn described(&self) -> PathBuf {
+        let at = |name: &str| self.sandbox.root().join(name);
+        let (schema, calls, script) = (at("schema"), at("calls"), at("described.cjs"));
+        std::fs::write(&schema, "Acts.").unwrap();
+        std::fs::write(&calls, "").unwrap();
+        std::fs::write(&script, DESCRIBED).unwrap();
+        let host = self.serve();
+        let post = |method: &str, path: &str, body: Value| {
+            let answer = host.ask(method, &format!("/api/v1/{path}"), Some(&body));
+            assert!(answer.status < 300, "{path}: {}", answer.text());
+            answer.json()
+        };
+        let argv = json!([node(), script, schema, calls]);
+        let server = post("POST", "mcp-servers", json!({ "name": "described", "argv": argv }));
+        let router = "36bb1921-66e8-4901-9739-2177349f5dd4";
+        let main = json!([{ "id": server["id"], "tools": { "ask": ["act"] } }, { "id": router }]);
+        let land = json!({ "name": "acting", "main": { "mcpServers": main }, "sub": { "mcpServers": main } });
+        let land = post("POST", "land-configs", land);
+        post("PUT", &format!("agents/{}", self.agent), json!({ "landConfigId": land["id"] }));
+        host.stop();
+        calls
+    }
+}
+
 fn tool_changes_under(asker: Asker) {
     let scene = Scene::new();
-    let (schema, calls) = (scene.sandbox.root().join("schema"), scene.sandbox.root().join("calls"));
-    std::fs::write(&schema, "Acts.").unwrap();
-    std::fs::write(&calls, "").unwrap();
-    let script = scene.sandbox.root().join("described.cjs");
-    std::fs::write(&script, DESCRIBED).unwrap();
+    let calls = scene.described();
+    let schema = scene.sandbox.root().join("schema");
     let host = scene.serve();
-    let post = |method: &str, path: &str, body: Value| {
-        let answer = host.ask(method, &format!("/api/v1/{path}"), Some(&body));
-        assert!(answer.status < 300, "{path}: {}", answer.text());
-        answer.json()
-    };
-    let server =
-        post("POST", "mcp-servers", json!({ "name": "described", "argv": [node(), script, schema, calls] }));
-    let router = "36bb1921-66e8-4901-9739-2177349f5dd4";
-    let main = json!([{ "id": server["id"], "tools": { "ask": ["act"] } }, { "id": router }]);
-    let land = json!({ "name": "acting", "main": { "mcpServers": main }, "sub": { "mcpServers": main } });
-    let land = post("POST", "land-configs", land);
-    post("PUT", &format!("agents/{}", scene.agent), json!({ "landConfigId": land["id"] }));
     let waiting = scene.begin(&host, asker, "act", &json!({ "key": "k" }));
     let first = question(&host, None);
     std::fs::write(&schema, "Acts, and deletes everything.").unwrap();
@@ -424,45 +464,5 @@ fn a_byte_of_a_plugin_changes_under_the_answer() {
         (now["state"] == "done").then_some(())
     });
     assert_eq!(place.received(), Vec::<Value>::new(), "what nobody trusted was not called");
-    host.stop();
-}
-
-/// A text that no question shows in one piece.
-fn long(last: &str) -> String {
-    format!("{}{last}", "a line of a long file, with something in it\n".repeat(2_000))
-}
-
-#[test]
-fn all_of_a_change_is_what_is_approved() {
-    let scene = Scene::new();
-    let host = scene.serve();
-    // Two changes that differ in their last byte are two things to approve.
-    let mut shown = std::collections::BTreeSet::new();
-    for last in ["1", "2"] {
-        let arguments = json!({ "path": "long.txt", "contents": long(last) });
-        let Waiting::Hand(call) = scene.begin(&host, Asker::Hand, "write_file", &arguments) else {
-            unreachable!("it is a call by hand")
-        };
-        let asked = question(&host, None);
-        assert!(shown.insert(asked["shown"].as_str().unwrap().to_owned()), "{last}");
-        // Nobody was given all of it.
-        let blind = respond(&host, &asked, &json!({ "status": "ok" }));
-        assert_eq!(
-            (blind.status, &blind.json()["error"]["code"]),
-            (409, &json!("not_shown")),
-            "{}",
-            blind.text()
-        );
-        // The yes to the one is none to the other.
-        let other = shown.iter().find(|digest| **digest != asked["shown"].as_str().unwrap());
-        if let Some(other) = other {
-            let path = format!("/api/v1/prompts/{}/response", asked["requestId"].as_str().unwrap());
-            let body = json!({ "response": { "status": "ok" }, "shown": other });
-            let refused = host.ask("POST", &path, Some(&body));
-            assert_eq!(refused.json()["error"]["code"], "shown_mismatch", "{}", refused.text());
-        }
-        respond(&host, &asked, &json!({ "status": "canceled" }));
-        assert_eq!(call.join().unwrap()["structuredContent"]["status"], "canceled");
-    }
     host.stop();
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::kill::answer_all;
 use crate::lived::{self, Lived};
-use crate::support::{Stand, messages, send, session};
+use crate::support::{Stand, messages, offered, send, session};
 use vendor::{Speaks, Vendor};
 
 /// Calls of the ordinary run; `CHATOS_LONG` asks for more.
@@ -139,7 +139,7 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
             if done >= wanted {
                 return Script::say("done");
             }
-            let named = |tool: &str| counting.offered(request, tool).unwrap();
+            let named = |tool: &str| offered(request, tool).unwrap();
             if !request.to_string().contains(TODO) {
                 let arguments = json!({ "title": format!("{TODO}: all parts are read") });
                 let calls = vec![("to-do".to_owned(), named("add_task"), arguments.to_string())];

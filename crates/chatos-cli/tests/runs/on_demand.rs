@@ -122,3 +122,41 @@ fn a_tool_out_of_two_hundred_is_found_asked_about_by_its_name_and_called() {
     );
     host.stop();
 }
+
+/// A local server keeps 16,384 or 32,768 tokens ready: all our servers together must not fill them.
+#[test]
+fn every_server_of_ours_works_in_the_window_of_a_local_model() {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let model = ScriptedModel::start(|request| match last(request) {
+        (role, _) if role == "user" => {
+            Script::call("c", "find_tools", &json!({ "query": "rename a symbol in all files" }))
+        }
+        (_, text) => Script::say(format!("found: {text}")),
+    });
+    let host = sandbox.serve();
+    let agent = json!({ "name": "dev", "mode": "flow", "landConfigId": "lc_developer" });
+    let agent = host.ask("POST", "/api/v1/agents", Some(&agent)).json();
+    for (window, deferred) in [(16_384, true), (32_768, true), (65_536, false)] {
+        let body = json!({ "name": format!("w{window}"), "provider": "openai_compatible", "model": "s",
+            "baseUrl": model.base_url(), "contextTokens": window });
+        let made = host.ask("POST", "/api/v1/models", Some(&body)).json();
+        let chat = session(&host, agent["id"].as_str().unwrap());
+        let chosen = json!({ "modelId": made["id"] });
+        assert_eq!(host.ask("PATCH", &format!("/api/v1/sessions/{chat}"), Some(&chosen)).status, 200);
+        let run = until(&host, &send(&host, &chat, "hello"), &["done", "failed"]);
+        assert_eq!(run["state"], "done", "{window}: {run}");
+        let request = model.requests().pop().unwrap();
+        let names = names(&request);
+        assert_eq!(names.contains(&"find_tools".to_owned()), deferred, "{window}: {names:?}");
+        if !deferred {
+            continue;
+        }
+        // Each of what one cannot work without is there once, and the rest is found.
+        for tool in ["read_file", "edit_file", "write_file", "run_shell_command", "search_text"] {
+            let all = names.iter().filter(|name| name.ends_with(&format!("_{tool}"))).count();
+            assert_eq!(all, 1, "{window} {tool}: {names:?}");
+        }
+        assert!(last(&request).1.contains("lsp_rename"), "{window}: {:?}", last(&request));
+    }
+    host.stop();
+}

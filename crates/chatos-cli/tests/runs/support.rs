@@ -248,9 +248,13 @@ pub(crate) fn last(request: &Value) -> (String, String) {
     (message["role"].as_str().unwrap_or_default().to_owned(), text)
 }
 
-/// The name under which a tool is offered.
+/// The name under which a tool is offered, in the words of any vendor.
 pub(crate) fn offered(request: &Value, tool: &str) -> Option<String> {
-    let tools = request["tools"].as_array()?;
-    let names = tools.iter().filter_map(|offered| offered["function"]["name"].as_str());
-    names.into_iter().find(|name| name.ends_with(&format!("_{tool}"))).map(str::to_owned)
+    let tools = match request.pointer("/tools/0/functionDeclarations") {
+        Some(declared) => declared.as_array()?,
+        None => request["tools"].as_array()?,
+    };
+    let mut names =
+        tools.iter().filter_map(|one| one["function"]["name"].as_str().or_else(|| one["name"].as_str()));
+    names.find(|name| name.ends_with(&format!("_{tool}"))).map(str::to_owned)
 }

@@ -291,13 +291,36 @@ fn an_answer_given_while_no_host_runs_is_used_by_the_next_one() {
     let Desk { sandbox, host, agent } = desk;
     host.kill();
     let request = item["requestId"].as_str().unwrap();
-    let answered = sandbox.run(&["prompts", "answer", request, "--ok", "--json"]);
+    // The program of the client is this one.
+    let inside = sandbox.run(&["prompts", "answer", request, "--ok", "--json"]);
+    assert_eq!(inside.code(), "own_asker", "{inside:?}");
+    let answered = sandbox.run_elsewhere(&["prompts", "answer", request, "--ok", "--json"], "");
     assert_eq!(answered.status, 0, "{}", answered.stderr);
     let desk = Desk { host: Desk::serve(&sandbox), sandbox, agent };
     let result = client.answer(id);
     assert_eq!(result["isError"], false, "{result}");
     assert_eq!(desk.written().as_deref(), Some("x\n"));
     assert!(open(&desk.host).is_empty());
+}
+
+#[test]
+fn a_program_behind_the_gateway_does_not_answer_from_its_own_shell() {
+    let desk = Desk::start();
+    for era in [McpEra::Legacy, McpEra::Modern] {
+        let mut client = desk.client(era);
+        let id = write(&mut client);
+        let item = question(&desk.host);
+        let request = item["requestId"].as_str().unwrap();
+        let inside = desk.sandbox.run(&["prompts", "answer", request, "--ok", "--json"]);
+        assert_eq!(inside.code(), "own_asker", "{inside:?}");
+        assert_eq!(desk.written(), None);
+        assert_eq!(question(&desk.host)["requestId"], request, "it is still to be answered");
+        let person = desk.sandbox.run_elsewhere(&["prompts", "answer", request, "--cancel", "--json"], "");
+        assert_eq!(person.status, 0, "{}", person.stderr);
+        let result = client.answer(id);
+        assert_eq!(result["structuredContent"]["status"], "canceled", "{result}");
+        assert_eq!(desk.written(), None);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::shapes::{self, CallEdge, Location};
 
 static SPEC: ToolSpec = ToolSpec {
     name: "lsp_call_hierarchy",
-    title: Text::fixed("Who calls, what is called", "调用关系"),
+    title: Text::fixed("Show callers and calls", "调用关系"),
     description: Text::fixed(
         "Lists the functions that call the one at a place (incoming), or those it calls (outgoing), with the places of \
          the calls. One step; ask again at a result for the next. A place without a function gives an empty list.",

@@ -20,7 +20,7 @@ const MAX: usize = 200;
 
 static SPEC: ToolSpec = ToolSpec {
     name: "lsp_get_diagnostics",
-    title: Text::fixed("Problems of a file", "文件中的问题"),
+    title: Text::fixed("Check a file for problems", "文件中的问题"),
     description: Text::fixed(
         "Says which errors and warnings a language server finds in a file as it is on disk now, worst first. Waits up to \
          wait_ms for the answer that belongs to this text. fresh true with an empty list means no problems; fresh false \

@@ -63,7 +63,7 @@ spec!(
 spec!(
     COMPLETION,
     "lsp_completion",
-    Text::fixed("What can stand here", "补全建议"),
+    Text::fixed("Suggest completions", "补全建议"),
     Text::fixed(
         "Lists what could be written at a place: members, functions, imports, with their kinds and details. The text \
          before the place decides, as in an editor. Useful to learn the interface of a value.",

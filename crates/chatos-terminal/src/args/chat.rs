@@ -36,7 +36,7 @@ pub struct Chat {
     /// Use or skip this project's AGENTS.md and CLAUDE.md, for this call [default: what you decided; asks in a terminal]
     #[arg(long, value_name = "HOW")]
     pub instructions: Option<Instructions>,
-    /// What to show of the model's thinking
+    /// How much of the model's thinking to show
     #[arg(long, value_name = "HOW", default_value = "fold")]
     pub thinking: Thinking,
 }
@@ -44,9 +44,9 @@ pub struct Chat {
 /// What becomes of a project's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Instructions {
-    /// They go with messages
+    /// Send them with messages
     Use,
-    /// They do not
+    /// Don't send them
     Skip,
 }
 
@@ -65,7 +65,7 @@ impl Instructions {
 pub enum Thinking {
     /// All of it
     Show,
-    /// One line saying that it thinks
+    /// One line saying that it is thinking
     Fold,
     /// Nothing
     Hide,
@@ -95,7 +95,7 @@ pub enum Chats {
     },
     /// Export a chat as Markdown, HTML or JSON, without secrets
     Export(ChatsExport),
-    /// Import an exported chat (JSON) to read it; fork it to go on
+    /// Import an exported chat (JSON) to read it; fork it to continue
     Import {
         /// File made by `chatos chats export --format json`
         file: PathBuf,
@@ -120,7 +120,7 @@ pub enum Chats {
     Remove {
         /// Chat ID, title or its beginning; `last` for the newest
         chat: String,
-        /// Only this message of yours and all that hangs on it: its ID
+        /// Only this message of yours, by its ID, and everything after it
         #[arg(long, value_name = "ID")]
         message: Option<String>,
         /// Don't ask

@@ -19,11 +19,11 @@ pub enum Prompts {
     },
     /// Answer a question; without flags, it is asked in this terminal
     Answer(Box<PromptsAnswer>),
-    /// Put a question off: it leaves the inbox, whoever asked keeps waiting, and you are told when it is back
+    /// Snooze a question: it leaves the inbox, whoever asked keeps waiting, and you are told when it is back
     Snooze {
         /// Question ID, or at least its first 4 characters
         id: String,
-        /// How long, such as 15m, 1h or 2d; `tomorrow` (9:00), a time as in 2030-01-31T09:00:00Z, or `off`
+        /// How long, such as 15m, 1h or 2d; `tomorrow` (9:00), a time such as 2030-01-31T09:00:00Z, or `off`
         #[arg(value_name = "WHEN", default_value = "1h")]
         until: String,
     },
@@ -64,7 +64,7 @@ pub struct PromptsList {
     /// Unread results
     #[arg(long, conflicts_with = "all")]
     pub results: bool,
-    /// Questions that are put off
+    /// Snoozed questions
     #[arg(long, conflicts_with_all = ["all", "results", "history"])]
     pub snoozed: bool,
     /// Answered questions, newest first
@@ -76,22 +76,22 @@ pub struct PromptsList {
     /// Only from this source
     #[arg(long)]
     pub source: Option<String>,
-    /// Only of this kind: kv, choice, task_confirm, file_change_confirm, result
+    /// Only this kind: kv, choice, task_confirm, file_change_confirm, result
     #[arg(long)]
     pub kind: Option<String>,
-    /// Only of this agent
+    /// Only from this agent
     #[arg(long)]
     pub agent: Option<String>,
-    /// Only about this folder: its path, or its last part
+    /// Only in this folder: its path, or the last part of it
     #[arg(long, value_name = "DIR")]
     pub folder: Option<String>,
-    /// Only of this other program
+    /// Only from this other program
     #[arg(long)]
     pub client: Option<String>,
-    /// Only of this risk: low, medium, high
+    /// Only this risk: low, medium, high
     #[arg(long)]
     pub risk: Option<String>,
-    /// Only with this text
+    /// Only with this text in it
     #[arg(long, allow_hyphen_values = true)]
     pub query: Option<String>,
     /// Maximum number of results
@@ -105,7 +105,7 @@ pub struct PromptsAnswer {
     /// Question ID, or at least its first 4 characters
     #[arg(required_unless_present = "filter")]
     pub id: Option<String>,
-    /// Instead of one question, all that fit, such as 'project=shop kind=command'; shows them first
+    /// Answer every question that matches, such as 'project=shop kind=command'; shows them first
     #[arg(long = "where", value_name = "FILTER", conflicts_with_all = ["id", "decline"])]
     pub filter: Option<String>,
     /// With --where: digest of what you saw earlier (`--json` without it prints the questions and the digest)
@@ -123,7 +123,7 @@ pub struct PromptsAnswer {
     /// Reject it and stop the run that asks
     #[arg(long, requires = "cancel", conflicts_with = "filter")]
     pub stop: bool,
-    /// Answer everything that is asked together with it
+    /// Answer everything asked together with it
     #[arg(long)]
     pub together: bool,
     /// Of what is asked together, approve only this number, path or command, and reject the rest; repeatable
@@ -150,7 +150,7 @@ pub struct PromptsAnswer {
     /// Digest of what you saw earlier (`show --json`)
     #[arg(long, value_name = "DIGEST")]
     pub shown: Option<String>,
-    /// Run this command instead of the one that was asked about
+    /// Run this command instead of the one it asks about
     #[arg(long, value_name = "COMMAND", requires = "ok", allow_hyphen_values = true)]
     pub command: Option<String>,
     /// Print the full text before approving; needed if the question shows only part of it

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::pieces;
+use super::{Input, pieces};
 
 /// The protocols of vendors, as a server sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +23,7 @@ pub(super) struct Said<'a> {
     pub(super) text: Vec<String>,
     /// Id, name, arguments.
     pub(super) calls: &'a [(String, String, String)],
-    /// Tokens of the request.
-    pub(super) input: u64,
+    pub(super) input: Input,
 }
 
 impl Shape {
@@ -101,7 +100,8 @@ fn chat(said: &Said<'_>) -> Vec<Value> {
     out.push(chunk(&json!({}), Some(if said.calls.is_empty() { "stop" } else { "tool_calls" })));
     out.push(json!({
         "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [],
-        "usage": { "prompt_tokens": said.input, "completion_tokens": 5, "total_tokens": said.input + 5 },
+        "usage": { "prompt_tokens": said.input.all, "completion_tokens": 5, "total_tokens": said.input.all + 5,
+                   "prompt_tokens_details": { "cached_tokens": said.input.cached } },
     }));
     out
 }
@@ -143,13 +143,15 @@ fn responses(said: &Said<'_>) -> Vec<Value> {
             deltas.collect(),
         ));
     }
-    let usage = json!({ "input_tokens": said.input, "output_tokens": 5 });
+    let usage = json!({ "input_tokens": said.input.all, "output_tokens": 5 });
     out.push(json!({ "type": "response.completed", "response": { "status": "completed", "usage": usage } }));
     out
 }
 
 fn messages(said: &Said<'_>) -> Vec<Value> {
-    let usage = json!({ "input_tokens": said.input, "output_tokens": 1 });
+    let Input { all, cached } = said.input;
+    let usage =
+        json!({ "input_tokens": all - cached, "cache_read_input_tokens": cached, "output_tokens": 1 });
     let mut out =
         vec![json!({ "type": "message_start", "message": { "role": "assistant", "usage": usage } })];
     let mut number = 0;
@@ -208,7 +210,7 @@ fn gemini(said: &Said<'_>) -> Vec<Value> {
         }
         out.push(parts(vec![part]));
     }
-    let usage = json!({ "promptTokenCount": said.input, "candidatesTokenCount": 5 });
+    let usage = json!({ "promptTokenCount": said.input.all, "candidatesTokenCount": 5 });
     out.push(json!({ "candidates": [{ "content": { "parts": [] }, "finishReason": "STOP" }], "usageMetadata": usage }));
     out
 }
@@ -226,6 +228,6 @@ fn ollama(said: &Said<'_>) -> Vec<Value> {
         out.push(line(json!({ "role": "assistant", "content": "", "tool_calls": [call] })));
     }
     out.push(json!({ "model": "scripted", "message": { "role": "assistant", "content": "" }, "done": true,
-        "done_reason": "stop", "prompt_eval_count": said.input, "eval_count": 5 }));
+        "done_reason": "stop", "prompt_eval_count": said.input.all, "eval_count": 5 }));
     out
 }

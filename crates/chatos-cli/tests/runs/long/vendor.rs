@@ -98,18 +98,6 @@ impl Vendor {
         length as f64 / self.bytes
     }
 
-    pub(super) fn offered(&self, request: &Value, tool: &str) -> Option<String> {
-        let tools = match self.speaks {
-            Speaks::Gemini => &request["tools"][0]["functionDeclarations"],
-            _ => &request["tools"],
-        };
-        let mut names = tools
-            .as_array()?
-            .iter()
-            .filter_map(|tool| tool["function"]["name"].as_str().or_else(|| tool["name"].as_str()));
-        names.find(|name| name.ends_with(&format!("_{tool}"))).map(str::to_owned)
-    }
-
     /// Counts, checks and answers.
     pub(super) fn answer(&self, request: &Value, act: impl Fn() -> Script) -> Script {
         let list = self.list(request);
