@@ -81,7 +81,7 @@ const zh: Shipped = {
   plugins: {
     'com.chatos.notes': { name: '笔记', description: '以纯文件保存的 Markdown 笔记，你和智能体共用。' },
     'com.chatos.taskboard': { name: '任务看板', description: '把智能体的任务排成可以整理的看板。' },
-    'com.chatos.explorer': { name: '宿主 API 浏览器', description: '试用宿主 API 的每个函数并查看结果，面向应用作者。' },
+    'com.chatos.explorer': { name: 'Host API 浏览器', description: '试用Host API 的每个函数并查看结果，面向应用作者。' },
   },
   apps: {
     'com.chatos.notes/notes': { name: '笔记', description: '写、找、预览笔记，智能体也能使用。' },
@@ -89,7 +89,7 @@ const zh: Shipped = {
     'com.chatos.taskboard/board': { name: '任务看板', description: '按列查看任务，支持视图和上限。' },
     'com.chatos.taskboard/focus': { name: '专注', description: '只看进行中和置顶的任务。' },
     'com.chatos.taskboard/team': { name: '团队看板', description: '本机多个智能体共用的看板，启动它的服务器后可用。' },
-    'com.chatos.explorer/explorer': { name: '宿主 API 浏览器', description: '每个函数及其参数和结果。' },
+    'com.chatos.explorer/explorer': { name: 'Host API 浏览器', description: '每个函数及其参数和结果。' },
   },
   subagents: {
     'chatos-general': { name: '通用', description: '日常工作的子智能体：查资料、做计划、审阅。' },

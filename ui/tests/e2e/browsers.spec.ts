@@ -111,7 +111,7 @@ describe('signed out', () => {
     await keep(page, 'browsers');
 
     await page.locator('[data-current="false"]').getByRole('button', { name: 'Sign out Chrome · Linux' }).click();
-    await page.getByRole('dialog').getByText('Nothing written there is lost').waitFor();
+    await page.getByRole('dialog').getByText('Nothing you wrote there is lost').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Chrome · Linux is signed out').waitFor();
     await expect.poll(() => rows(page).count()).toBe(1);

@@ -13,6 +13,8 @@ import { openPrompt } from './questions';
 interface Shown {
   en: string;
   zh: string;
+  /** Who asks, as the line below the title says it. */
+  who?: string;
   ask: (host: Host, id: string) => Promise<string>;
 }
 
@@ -83,7 +85,7 @@ const CARDS: Record<string, Shown> = {
   uncertain: { en: 'Did send_mail finish?', zh: 'send_mail 完成了吗？', ask: (host, id) => choice(host, 'uncertain', { title: 'Did send_mail finish?', message: 'ChatOS stopped while it was running.', words: { zh: { title: 'send_mail 完成了吗？', message: 'ChatOS 在执行它时停止。', options: { worked: '已成功', failed: '已失败，告诉模型', again: '再执行一次' } } }, allowCancel: false, options: [{ value: 'worked', label: 'It worked' }, { value: 'failed', label: 'It failed' }, { value: 'again', label: 'Run it again' }] }, {}, id) },
   access: { en: 'Allow this command more?', zh: '允许该命令更多权限？', ask: (host) => access(host) },
   commands: { en: 'Run 3 commands?', zh: '运行 3 条命令？', ask: (host) => inChat(host, [shell('npm ci'), shell('npm test -- --run src/cart'), shell('npm run build')]) },
-  sub: { en: 'Create CHANGES.md?', zh: '创建 CHANGES.md？', ask: (host) => inChat(host, [{ tool: 'write_file', args: { path: 'CHANGES.md', contents: '# Changes\n\n- Prices are rounded as the law wants it.\n' } }], true) },
+  sub: { en: 'Create CHANGES.md?', zh: '创建 CHANGES.md？', who: 'Helper ▸ chatos-general/researcher ▸ write_file', ask: (host) => inChat(host, [{ tool: 'write_file', args: { path: 'CHANGES.md', contents: '# Changes\n\n- Prices are rounded as the law wants it.\n' } }], true) },
   tasks: { en: 'Add 2 tasks?', zh: '添加 2 个任务？', ask: async (host, id) => (await host.api<{ requestId: string }>('POST', 'prompts', { requestId: id, prompt: { kind: 'task_confirm', source: 'planner', tasks: [{ draftId: '1', title: 'Write it down' }, { draftId: '2', title: 'Tell everybody' }] } })).requestId },
 };
 
@@ -106,6 +108,7 @@ describe.each([
       const article = page.locator(`article[data-open="${id}"]`);
       const title = language === 'zh' && card.zh !== '' ? card.zh : card.en;
       expect(await article.locator('h2').innerText(), name).toBe(title);
+      if (card.who !== undefined) expect((await article.innerText()).replaceAll(/\s+/g, ' '), name).toContain(card.who);
       // Names that only programs know stand in the details.
       expect(await article.innerText(), name).not.toContain(`card-${name}`);
       expect(await article.innerText(), name).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}|sha256:|\b[0-9a-f]{32}\b/);

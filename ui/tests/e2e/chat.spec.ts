@@ -82,6 +82,8 @@ describe('the first minute', () => {
     const dock = page.locator('[data-dock]');
     await dock.locator('article[data-ready="true"]').waitFor();
     expect(await page.locator('[data-composer]').count()).toBe(0);
+    // The cursor is on the question, not lost and not on a button.
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('[data-dock]') !== null && document.activeElement?.tagName !== 'BUTTON')).toBe(true);
     await page.locator('[data-tool][data-state="waiting"]').waitFor();
     await answer(page);
     await dock.waitFor({ state: 'detached' });

@@ -51,7 +51,7 @@ describe('chatos dev', () => {
     await page.getByText('half a line written').waitFor();
     const tool = page.getByRole('region', { name: 'Tool test' });
     await tool.getByRole('button', { name: 'Run', exact: true }).click();
-    await tool.getByRole('list', { name: 'Course' }).getByText('ACK').waitFor();
+    await tool.getByRole('list', { name: 'Timeline' }).getByText('ACK').waitFor();
 
     // The backend by hand.
     await panel(page, 'Backend');

@@ -18,7 +18,7 @@ const WORDS = {
   en: {
     message: 'Message', files: 'Attached files', failed: 'Not sent', nameOnly: 'Send only its name', only: 'Only the name was sent', scanned: 'Scanned: hardly any text could be read',
     delete: 'Delete', asked: 'This message and everything after it, 2 messages in all, will be permanently deleted.', cancel: 'Cancel', actions: /^Actions for/, export: 'Export…', save: 'Export',
-    readOnly: 'This chat was imported. You can read it, not write in it.', copy: 'Continue in a copy', broken: 'not JSON',
+    readOnly: 'This chat was imported and is read-only.', copy: 'Continue in a copy', broken: 'not JSON',
   },
   zh: {
     message: '消息', files: '已添加的文件', failed: '未发送', nameOnly: '只发送文件名', only: '只发送了文件名', scanned: '扫描件：几乎没有可读取的文字',

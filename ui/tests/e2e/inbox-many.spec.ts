@@ -51,7 +51,7 @@ test('two hundred are approved at once, by exactly what the sheet shows, and non
     await route.continue();
   }, { times: 1 });
   await approve.click();
-  await sheet.getByText('Some of these questions changed.').waitFor();
+  await sheet.getByText('Some of these questions have changed.').waitFor();
   expect((await lookUp(host, 'bulk-0')).state).toBe('pending');
   expect((await lookUp(host, 'bulk-199')).state).toBe('pending');
   await sheet.locator('[data-bulk] li').last().scrollIntoViewIfNeeded();
@@ -76,7 +76,7 @@ test('a command is written anew before it is approved, and that one runs', async
   await expect.poll(() => field.inputValue()).toBe('touch wrong.txt');
   await field.fill('  ');
   await sheet.getByRole('button', { name: 'Approve this' }).click();
-  await sheet.getByText('Write a command.').waitFor();
+  await sheet.getByText('Enter a command.').waitFor();
   expect((await lookUp(host, id)).state).toBe('pending');
   await field.fill('touch right.txt');
   expect(await violations(page)).toEqual([]);

@@ -110,11 +110,11 @@ test('a channel is added, tested, told, paused and removed', async ({ ownHost, o
   await row.getByRole('button', { name: 'Resume' }).click();
   await row.getByText('On', { exact: true }).waitFor();
 
-  await page.getByRole('switch', { name: 'Keep quiet at certain hours' }).check();
+  await page.getByRole('switch', { name: 'No notifications at certain hours' }).check();
   await page.getByLabel('On', { exact: true }).selectOption('mon-fri');
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await host.api<{ value: string }>('GET', 'settings/reachQuiet')).value).toBe('22:00-07:00 mon-fri');
-  await page.getByRole('switch', { name: 'Keep quiet at certain hours' }).uncheck();
+  await page.getByRole('switch', { name: 'No notifications at certain hours' }).uncheck();
   await expect.poll(async () => (await host.api<{ value: string }>('GET', 'settings/reachQuiet')).value).toBe('');
 
   await row.getByRole('button', { name: 'Remove' }).click();

@@ -1,26 +1,17 @@
 // Few questions (inbox §3.1, §4.5): a day of two hundred ends with at most forty asked, by keys and three rules that the
 // page proposes, and none of the rules allows what the person refuses; five files of one answer are one question.
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
-import type { Host } from './host';
 import { lastOf, ModelServer } from './model-server';
 import { keep } from './pictures';
 import { openPrompt } from './questions';
+import { answerByKey, ASKS_ALWAYS, type Call, waiting, Worker } from './workday';
 
-interface Waiting {
-  requestId: string;
-  card: { object: string } | null;
-}
-
-const waiting = async (host: Host): Promise<Waiting[]> => (await host.api<{ items: Waiting[] }>('GET', 'prompts?view=needs_you')).items;
-
-interface Step {
-  tool: string;
-  args: Record<string, string>;
+interface Step extends Call {
   refused: boolean;
 }
 
@@ -38,69 +29,33 @@ function step(i: number): Step {
 
 test('a day of two hundred questions of an agent in five chats ends with at most forty asked, and no rule allows what is refused', async ({ ownHost, open }) => {
   const DAY = 200;
-  const A_CHAT = 40;
-  const A_MESSAGE = 10;
-  const host = await ownHost({ env: { PATH: '/usr/local/bin:/usr/bin:/bin', CHATOS_SET_CONFIRM_FILE_CHANGES: 'true', CHATOS_SET_SHELL_CONFIRM: 'always' } });
-  const project = join(host.home, 'shop');
-  mkdirSync(project);
-  const models = await ModelServer.start('');
-  onTestFinished(() => models.stop());
-  /** The call that the agent makes now. */
-  let now = 0;
-  // “go on from 40”: ten calls, one after the other.
-  models.decide = (body) => {
-    const messages = body.messages ?? [];
-    const asked = messages.findLastIndex(({ role }) => role === 'user');
-    const from = Number(/go on from (\d+)/.exec(lastOf({ messages: messages.slice(0, asked + 1) }).text)?.[1] ?? DAY);
-    const done = messages.slice(asked + 1).filter(({ role }) => role === 'tool').length;
-    now = from + done;
-    return done < A_MESSAGE && from < DAY ? { call: step(now) } : { text: 'Done.' };
-  };
-  const model = await host.api<{ id: string }>('POST', 'models', { name: 'Works', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
-  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Worker', mode: 'flow', landConfigId: 'lc_developer', modelId: model.id });
+  const host = await ownHost(ASKS_ALWAYS);
+  const worker = await Worker.hire(host, 'shop', (i) => (i < DAY ? step(i) : undefined));
   const page = await open({ host, at: '#/queue' });
-
-  let asked = 0;
-  let chat = '';
-  for (let from = 0; from < DAY; from += A_MESSAGE) {
-    if (from % A_CHAT === 0) chat = (await host.api<{ id: string }>('POST', 'sessions', { title: `Chat ${from / A_CHAT}`, agentId: agent.id, workspaceRoot: project })).id;
-    await host.api('POST', `sessions/${chat}/send`, { text: `go on from ${from}` });
-    for (;;) {
-      let question: Waiting | undefined;
-      await expect.poll(async () => (question = (await waiting(host))[0]) !== undefined || now >= from + A_MESSAGE).toBe(true);
-      if (!question) break;
-      const { requestId } = question;
-      asked += 1;
-      await openPrompt(page, requestId);
-      await page.locator(`article[data-open="${requestId}"] .actions button:not(:disabled)`).first().waitFor();
-      await page.locator(`article[data-open="${requestId}"] h2`).focus();
-      await page.keyboard.press(step(now).refused ? 'r' : 'a');
-      await expect.poll(async () => (await waiting(host)).some((other) => other.requestId === requestId)).toBe(false);
-    }
-
+  const asked = await worker.work(host, 0, DAY, (requestId, now) => answerByKey(page, requestId, !step(now).refused), async (from) => {
     // After a while the page says that there is something to propose; the person takes it, for all chats of the folder.
-    if (from === A_MESSAGE) {
-      await page.getByRole('button', { name: /\d rules? suggested/ }).click();
-      const dialog = page.getByRole('dialog', { name: 'Rules' });
-      const proposal = dialog.locator('[data-proposal]');
-      await dialog.getByText(/Would have answered \d+ of your last \d+ the same way, 0 differently/).first().waitFor();
-      await proposal.first().getByRole('button', { name: 'Don’t ask again in that chat' }).waitFor();
-      expect(await violations(page)).toEqual([]);
-      await keep(page, 'rules-proposed');
-      for (let left = await proposal.count(); left > 0; left = await proposal.count()) {
-        await proposal.first().getByRole('button', { name: 'Don’t ask again in shop' }).click();
-        await expect.poll(() => proposal.count()).toBeLessThan(left);
-      }
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
+    if (from !== 10) return;
+    await page.getByRole('button', { name: /\d rules? suggested/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Rules' });
+    const proposal = dialog.locator('[data-proposal]');
+    await dialog.getByText(/Would have answered \d+ of your last \d+ the same way, 0 differently/).first().waitFor();
+    await proposal.first().getByRole('button', { name: 'Don’t ask again in that chat' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await keep(page, 'rules-proposed');
+    for (let left = await proposal.count(); left > 0; left = await proposal.count()) {
+      await proposal.first().getByRole('button', { name: 'Don’t ask again in shop' }).click();
+      await expect.poll(() => proposal.count()).toBeLessThan(left);
     }
-  }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
   const { rules } = await host.api<{ rules: { uses: number }[] }>('GET', 'rules');
   const used = rules.map(({ uses }) => uses);
-  expect(rules.length, `${asked} asked, ${used.join(' + ')} by rules`).toBe(3);
-  expect(asked, `${used.join(' + ')} by rules`).toBeLessThanOrEqual(40);
-  expect(asked + used.reduce((sum, uses) => sum + uses, 0)).toBe(DAY);
+  expect(rules.length, `${asked.length} asked, ${used.join(' + ')} by rules`).toBe(3);
+  expect(asked.length, `${used.join(' + ')} by rules`).toBeLessThanOrEqual(40);
+  expect(asked.length + used.reduce((sum, uses) => sum + uses, 0)).toBe(DAY);
   // The rules were made from the first twenty; of all the rest, nothing that the person refuses was done.
+  const project = join(host.home, 'shop');
   expect(existsSync(join(project, 'notes.md'))).toBe(true);
   expect(readdirSync(project, { recursive: true }).map(String).filter((name) => name.endsWith('.key') || name.includes('deep'))).toEqual([]);
 }, 400_000);
@@ -120,7 +75,7 @@ test('five files of one answer are one question; what is left out is told', asyn
   const [question] = await waiting(host);
 
   const page = await open({ host, at: '#/queue' });
-  await openPrompt(page, question?.requestId ?? '');
+  await openPrompt(page, question ?? '');
   await page.getByRole('heading', { name: 'Change 5 files?' }).first().waitFor();
   await expect.poll(() => page.locator('[data-member]').count()).toBe(5);
   await page.locator('[role="option"]').first().waitFor();

@@ -74,6 +74,25 @@ test('a line of five megabytes, a block that is never closed and an answer that 
   expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('still here');
 }, 240_000);
 
+test('five megabytes in one piece arrive, cut where a reply ends, and the person is told', async ({ ownHost, open }) => {
+  const host = await ownHost();
+  const chat = await chatWith(host, (text) => (/\blong\s*$/.test(text) ? { text: `begin ${'x '.repeat(2_500_000)} end` } : { text: 'fine' }));
+  const page = await open({ host, at: `#/chat/${chat}` });
+  await say(page, 'long');
+  const row = page.locator('[data-row="assistant"]').last();
+  await row.getByText('Cut off: this reply reached its maximum length.').waitFor({ timeout: 120_000 });
+  await page.getByText('the reply was cut off at 4 MiB').first().waitFor();
+  const kept = (await host.api<{ messages: { role: string; content: string }[] }>('GET', `sessions/${chat}/messages`)).messages.filter(({ role }) => role === 'assistant');
+  expect(kept.map(({ content }) => [content.slice(0, 7), content.length])).toEqual([['begin x', 4 * 1024 * 1024]]);
+  expect(await row.innerText().then((text) => text.startsWith('begin x'))).toBe(true);
+  expect(await noWider(page)).toBe(true);
+  await page.screenshot({ path: `${RESULTS}/pages/one-long-piece.png` });
+
+  // The connection lives, and so does the chat.
+  await say(page, 'and now?');
+  await page.locator('[data-row="assistant"]').getByText('fine', { exact: true }).waitFor({ timeout: 60_000 });
+}, 240_000);
+
 test('output full of control codes is text: it neither draws, moves nor hides anything', async ({ ownHost, open }) => {
   const host = await ownHost();
   const command = String.raw`for i in 1 2 3 4 5 6 7 8 9; do printf '\033[2J\033[1;1H\033[31mred\033[0m\033]0;title\007\033[8mhidden\033[0m\033[999C\r'; done; printf '\033]8;;http://evil.test/\007link\033]8;;\007 seen\n'`;

@@ -65,7 +65,7 @@ test('“Always…” on a tool approves it with these arguments, or with any, i
   const other = await say(host, here, 'two');
   await openPrompt(page, await question(host));
   await page.getByRole('button', { name: 'Always…' }).click();
-  await dialog.getByRole('radio', { name: /whatever its arguments are/ }).check();
+  await dialog.getByRole('radio', { name: /with any arguments/ }).check();
   await dialog.getByText('text = ').waitFor({ state: 'detached' });
   await keep(page, 'always-tool-any');
   await page.setViewportSize({ width: 400, height: 800 });

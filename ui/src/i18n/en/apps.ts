@@ -55,7 +55,7 @@ export const apps = {
     uploading: 'Uploading',
     working: 'Checking and installing',
     amount: (done: string, total: string) => `${done} of ${total}`,
-    refused: 'Nothing was installed, and nothing that was there has changed.',
+    refused: 'Nothing was installed or changed.',
     rest: 'Install the working parts',
     restNote: 'Only some parts are broken. You can install the plugin without them.',
     again: 'Install another',

@@ -101,7 +101,7 @@ export const changes = {
     onlyIn: (root: string) => `Only in ${root}`,
   },
   done: {
-    undone: (n: number) => `${files(n)} brought back as before`,
+    undone: (n: number) => `${files(n)} restored`,
     redone: (n: number) => `${files(n)} changed again`,
     redo: 'Redo',
     undo: 'Undo',

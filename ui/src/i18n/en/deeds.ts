@@ -87,7 +87,7 @@ export const deeds = {
   /** Why a run ended. */
   ends: {
     end: 'Reply complete',
-    length: 'Reached the model’s maximum output',
+    length: 'The reply reached its maximum length',
     content_filter: 'The provider’s filter blocked the reply',
     max_passes: 'Reached the limit of model calls',
     max_tool_calls: 'Reached the limit of tool calls',

@@ -5,7 +5,7 @@ export const found = {
   label: (name: string) => `${name} (found)`,
   add: 'Add',
   confirmTitle: (name: string) => `Add ${name}?`,
-  confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands itself; ChatOS shows what it reports, and asks you when it asks.`,
+  confirmText: (command: string, folder: string) => `ChatOS will start “${command}” as you, with your login, in ${folder}. It reads and changes files and runs commands on its own; ChatOS shows what it reports, and passes on what it asks you.`,
   confirmed: (name: string) => `${name} added`,
   chosen: (name: string) => `${name} added. Write to it below.`,
 };

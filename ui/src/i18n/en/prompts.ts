@@ -124,7 +124,7 @@ export const prompts = {
   },
   notes: {
     forged: 'Another program tried to answer for you.',
-    forgedHint: 'What it wrote doesn’t count. Only answers given here or in the terminal do.',
+    forgedHint: 'What it wrote doesn’t count: only answers given here or in the terminal do.',
     forgedLines: (n: number) => plural(n, 'line', 'lines'),
     offset: (n: number) => `byte ${n}`,
     plainSecrets: 'This program reads your answer from a file, so the secret will be stored in plain text.',

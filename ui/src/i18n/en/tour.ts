@@ -5,7 +5,7 @@ export const tour = {
   cards: {
     file: { title: 'Let an agent change a file', text: 'See the change first, approve it, then undo it. It works in an empty folder.' },
     app: { title: 'Open an app', text: 'Notes runs right here. Agents can use its tools, too.' },
-    question: { title: 'Answer a question', text: 'A program asks you something. Your inbox counts it until you answer.' },
+    question: { title: 'Answer a question', text: 'A program asks you something. It waits in your inbox until you answer.' },
   },
   agent: 'Tryout',
   fileMessage: 'Show me a file change to approve',

@@ -5,8 +5,8 @@ import type { access as en } from '../en/access';
 const VERB = { read: '读取', write: '写入', host: '访问' };
 
 export const access: typeof en = {
-  intro: '智能体的命令在沙箱中运行：只能写入所在文件夹，没有网络。这里按文件夹列出你额外开放给它们的内容。智能体需要时会询问你。',
-  empty: '没有开放项：命令只有沙箱给予的权限。',
+  intro: '智能体的命令在沙箱中运行：只能写入自己的文件夹，没有网络。这里按文件夹列出你额外开放给它们的内容。智能体需要时会询问你。',
+  empty: '没有额外开放：命令只能做沙箱允许的事。',
   kinds: { read: '读取', write: '写入', host: '访问' },
   granted: '开放于',
   used: '最近使用',
@@ -16,7 +16,7 @@ export const access: typeof en = {
   revokeTitle: (value) => `收回 ${value}？`,
   revokeText: '正在运行的命令在结束前仍可使用。智能体可以再次请求。',
   done: (value) => `已收回 ${value}`,
-  add: '也可以在终端中、在对应的文件夹里开放：',
+  add: '要额外开放，请在对应的文件夹中运行：',
   note: {
     denied: (one) => {
       if (one.access === 'network') return one.host ? `沙箱不允许命令访问 \`${one.host}\`。` : '沙箱没有网络。';
@@ -33,7 +33,7 @@ export const access: typeof en = {
     tellAgent: '告诉智能体',
     tell: (kind, value) => `命令现在可以${VERB[kind]} \`${value}\`。请继续。`,
     told: '已告诉智能体。',
-    manage: '查看开放项',
+    manage: '查看已开放的内容',
     settings: (access) => (access === 'network' ? '网络设置' : '允许的路径'),
   },
 };

@@ -6,6 +6,7 @@ export const chat: typeof en = {
   title: '对话',
   newChat: '新对话',
   untitled: '新对话',
+  demoModel: '演示',
   list: {
     label: '对话列表',
     open: '显示对话列表',
@@ -76,9 +77,14 @@ export const chat: typeof en = {
     files: (n) => `${n} 个文件`,
     delete: '删除',
     pictureFailed: '无法读取图片。',
-    maxPasses: '已停止：达到单次运行的模型调用上限。',
-    repeating: '已停止：同一个调用反复失败。',
-    stopped: (reason) => `已停止：${reason}`,
+    stops: {
+      max_passes: '已停止：达到单次运行的模型调用上限。',
+      max_tool_calls: '已停止：达到单次运行的工具调用上限。',
+      max_minutes: '已停止：达到单次运行的时间上限。',
+      budget: '已停止：预算已用完。',
+      repeating: '已停止：同一个调用反复失败。',
+      length: '已截断：这条回复达到最大长度。',
+    },
     system: '提示',
   },
   outgoing: {
@@ -110,7 +116,7 @@ export const chat: typeof en = {
     noOutput: '没有输出',
     exit: (code) => `退出码 ${code}`,
     log: '工具日志',
-    byRule: (rule) => `由你的规则“${rule}”同意`,
+    byRule: (rule) => `按你的规则“${rule}”同意`,
     answer: '去回答',
     links: '关联资源',
     group: (n) => `${n} 次工具调用`,
@@ -164,7 +170,7 @@ export const chat: typeof en = {
     refused: {
       type: (name) => `${name}：无法添加。支持图片（PNG、JPEG、GIF、WebP）、PDF、办公文档（docx、pptx、xlsx、odt、odp、ods）以及 UTF-8 编码的文本和代码文件。`,
       size: (name) => `${name}：超过 25 MiB。`,
-      count: (name) => `${name}：一条消息最多带 4 张图片。`,
+      count: (name) => `${name}：一条消息最多可带 4 张图片。`,
       texts: (name) => `${name}：一条消息最多可带 10 个文件。`,
       total: (name) => `${name}：一条消息的文件合计不能超过 50 MiB。`,
       unreadable: (name) => `${name}：无法读取。`,

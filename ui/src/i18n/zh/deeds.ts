@@ -76,7 +76,7 @@ export const deeds: typeof source = {
   },
   ends: {
     end: '回复完成',
-    length: '达到模型的最大输出长度',
+    length: '回复达到最大长度',
     content_filter: '回复被服务商的过滤器拦截',
     max_passes: '达到单次运行的模型调用上限',
     max_tool_calls: '达到单次运行的工具调用上限',
@@ -88,5 +88,5 @@ export const deeds: typeof source = {
     error: '出错',
   },
   run: '查看这次运行',
-  through: '提问方式',
+  through: '提问途径',
 };

@@ -332,7 +332,7 @@ export const prompts: typeof source = {
   },
   archive: {
     title: '归档旧问题',
-    body: '把早于此天数的已回答问题从日志移到归档目录。未回答的问题不动，也不会删除任何内容。',
+    body: '把早于此天数的已回答问题从日志移到归档文件夹。未回答的问题不动，也不会删除任何内容。',
     days: '早于（天）',
     daysInvalid: '请输入 0 到 3650 的整数。',
     run: '归档',

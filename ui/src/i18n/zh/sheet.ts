@@ -13,7 +13,7 @@ export const sheet: typeof en = {
   publisherNone: '未注明',
   shipped: '随 ChatOS 提供',
   unverified: (name) => `${name}（未核实：任何人都可以用这个名字）`,
-  folder: '目录',
+  folder: '文件夹',
   size: '文件',
   levels: {
     red: '以你的身份运行程序',
@@ -40,7 +40,7 @@ export const sheet: typeof en = {
   allowInside: '允许它访问我电脑或网络中的这些地址。',
   unreadable: '它的文件无法读取，因此无法信任。',
   signsIn: (hosts) => `它会向 ${hosts} 发送登录信息。`,
-  workdir: (path) => `它的工具在 ${path} 中工作，不在自己的数据目录内。`,
+  workdir: (path) => `它的工具在 ${path} 中工作，不在自己的数据文件夹内。`,
   offers: '提供给智能体的内容',
   offersNone: '它不向智能体提供任何内容。',
   tools: (name) => `工具，名为“${name}”`,

@@ -9,7 +9,7 @@ export const give = {
   takeBack: (agent: string) => `Take it back from ${agent}`,
   takenBack: (agent: string, server: string) => `${agent} can no longer use ${server}`,
   dialogTitle: (server: string) => `Who can use ${server}?`,
-  already: 'can use it already',
+  already: 'can already use it',
   ask: 'Ask me before each tool (recommended)',
   sub: 'Subagents can use it too',
   gains: (n: number) => (n === 0 ? 'gains all its tools' : `gains ${n} ${n === 1 ? 'tool' : 'tools'}`),

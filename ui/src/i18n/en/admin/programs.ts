@@ -12,7 +12,7 @@ export const programs = {
   hookAway: 'Between questions',
   waiting: (n: number) => `${n} waiting for you`,
   decides: 'Approves its own actions',
-  unconfirmed: 'It gave no name; this is its process name',
+  unconfirmed: 'It gave no name; this is the name of its process',
   seen: 'Last seen',
   first: 'First seen',
   back: 'All programs',

@@ -4,7 +4,7 @@ import type { subagents as en } from '../../en/admin/subagents';
 
 export const subagents: typeof en = {
   tab: '子智能体',
-  intro: '智能体可以从这个目录启动子智能体：它们是以普通文件保存的智能体、技能和命令，只能使用启动者的授权配置允许子智能体使用的内容。',
+  intro: '智能体可以启动的子智能体，都是以普通文件保存的智能体、技能和命令。能用什么，取决于启动它的智能体的授权配置中为子智能体规定的部分。',
   empty: '目录是空的',
   exampleIntro: '可以导入含 agents/*.md、skills/*/SKILL.md 或 commands/*.md 的文件夹。',
   example: '例如 agents/reviewer.md',
