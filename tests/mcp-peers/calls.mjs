@@ -76,7 +76,7 @@ export const CALLS = {
     ['get_project_info', () => ({})],
     ['add_project_iteration', () => ({ title: 'First' })],
   ],
-  // Sub-agents run in a host; alone the server says that there is none.
+  // Subagents run in a host; alone the server says that there is none.
   subagent_router: [
     ['get_sub_agent', () => ({ agent_id: 'reviewer' }), NO_HOST],
     ['suggest_sub_agent', () => ({ task: 'Review the change' }), NO_HOST],

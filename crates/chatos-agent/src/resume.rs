@@ -27,7 +27,7 @@ pub struct StepFacts {
     pub open_ask: bool,
     /// The task of the server.
     pub mcp_task: Option<String>,
-    /// The run of a sub agent.
+    /// The run of a subagent.
     pub child_run_id: Option<String>,
     /// A built-in tool asked this and has done nothing yet.
     pub asked: Option<String>,
@@ -54,7 +54,7 @@ pub enum Decision {
     Again,
     /// Do not call it; wait on.
     Wait(Resumed),
-    /// Its sub agent goes on; the call finds it by its own id.
+    /// Its subagent goes on; the call finds it by its own id.
     Child,
     /// Nobody but a person can know.
     Uncertain,

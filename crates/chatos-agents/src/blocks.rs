@@ -65,7 +65,7 @@ impl SystemBlocks {
     }
 }
 
-/// What a sub agent brings along.
+/// What a subagent brings along.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubTexts {
     /// Its own prompt, used where there is no command.
@@ -81,7 +81,7 @@ pub struct SubTexts {
 pub struct BlockContext {
     /// Where it works.
     pub workdir: PathBuf,
-    /// Sub agents it may start, by name.
+    /// Subagents it may start, by name.
     pub subagents: Vec<String>,
     /// Skills it may name.
     pub skills: Vec<String>,
@@ -95,7 +95,7 @@ pub struct BlockContext {
 const SERVERS: usize = 12;
 const SUBAGENTS: usize = 12;
 const SKILLS: usize = 24;
-/// Built-in server whose tools are worth a hint to sub agents.
+/// Built-in server whose tools are worth a hint to subagents.
 const TASK_SERVER: &str = "task_manager";
 
 pub(crate) struct Assembly<'a> {

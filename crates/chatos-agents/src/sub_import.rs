@@ -1,4 +1,4 @@
-//! Sub agents from a folder laid out as other tools do: `agents/*.md`, `skills/*/SKILL.md`, `commands/*.md`
+//! Subagents from a folder laid out as other tools do: `agents/*.md`, `skills/*/SKILL.md`, `commands/*.md`
 //! with YAML front matter (agents §10.1).
 //!
 //! A folder is read and shown first; it is written only when the person agrees to exactly what was shown.
@@ -258,7 +258,7 @@ fn slug(name: &str) -> String {
     if plain.is_empty() { "sub-agents".to_owned() } else { plain.to_owned() }
 }
 
-/// Keeps what was read as a plugin of sub agents: written whole beside its place, then renamed.
+/// Keeps what was read as a plugin of subagents: written whole beside its place, then renamed.
 pub fn write_sub_plugin(place: &Path, plugin: &SubPlugin) -> std::io::Result<()> {
     let parent = place.parent().unwrap_or(Path::new("."));
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)?;

@@ -1,6 +1,6 @@
 //! Our servers on the tool layer, and the list of all of them.
 //!
-//! File tools, undo of what they changed, tasks, the journal, forms for the person, sub-agents; commands are
+//! File tools, undo of what they changed, tasks, the journal, forms for the person, subagents; commands are
 //! `chatos-shell`, language servers `chatos-lsp`.
 //! What a tool is and how it is run is `chatos-layer`; `docs/protocols/tools.md` is what all of them promise.
 

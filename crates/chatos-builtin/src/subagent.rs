@@ -21,11 +21,11 @@ pub use choose::{Choice, Wanted, choose};
 pub static INFO: ServerInfo = ServerInfo {
     name: "subagent_router",
     id: "36bb1921-66e8-4901-9739-2177349f5dd4",
-    title: Text::fixed("Sub-agents", "子智能体"),
+    title: Text::fixed("Subagents", "子智能体"),
     instructions: Text::fixed(
         "Hands a self-contained task to another agent that works with its own context and reports back. Use \
          suggest_sub_agent to find one, run_sub_agent to run it. Give the whole task in one text: the other agent knows \
-         nothing of this conversation. Sub-agents cannot start sub-agents.",
+         nothing of this conversation. Subagents cannot start subagents.",
         "把一个独立的任务交给另一个智能体，它有自己的上下文，完成后汇报结果。用 suggest_sub_agent 寻找，用 run_sub_agent \
          运行。请在一段文字中写明完整任务：对方不了解当前对话。子智能体不能再启动子智能体。",
     ),
@@ -52,7 +52,7 @@ const SURE: f64 = 0.6;
 /// Tools that are for programs: no model is offered them (agents §10.2).
 pub const FOR_PROGRAMS: [&str; 3] = ["start_sub_agent_async", "get_sub_agent_status", "cancel_sub_agent_job"];
 
-/// Where sub-agents run, when there is such a place.
+/// Where subagents run, when there is such a place.
 #[derive(Clone)]
 struct Home(Option<Arc<dyn SubagentRunner>>);
 
@@ -61,7 +61,7 @@ impl Home {
         self.0.as_ref().ok_or_else(|| {
             ToolError::unavailable(
                 Needed::Host,
-                Text::fixed("sub-agents run in a host, and none is running", "子智能体需要运行中的主机"),
+                Text::fixed("subagents run in a host, and none is running", "子智能体需要运行中的主机"),
             )
         })
     }

@@ -40,7 +40,7 @@
 //! | 37 | here |
 //! | 38 | `chatos-tool` validation an_unknown_key…; `mcp_stdio` wrong_arguments… |
 //! | 39 | `files` payloads_are_exactly_one_and_decodable; `mcp_files` special_files… |
-//! | 40, 41, 43, 44 | `runs`, `agents` (the sub-agent router) |
+//! | 40, 41, 43, 44 | `runs`, `agents` (the subagent router) |
 //! | 42 | `chatos-policy` |
 //! | 45 | `progress`, `clock`, `layer` the_clocks_end_a_call… |
 //! | 46 | `bridge` problems_are_waited_for_and_fresh_or_not |

@@ -179,7 +179,7 @@ impl Beside {
             host_app: self.places.host_app.clone(),
             run_id: named("MODEL_CLI_RUN_ID"),
             session_id: named("MODEL_CLI_SESSION_ID"),
-            // Sub agents run in a host.
+            // Subagents run in a host.
             subagents: None,
             ..ServerEnv::default()
         }

@@ -1,4 +1,4 @@
-//! Sub agents of a server in its own process: they run in the host, which is asked over its API (servers §9).
+//! Subagents of a server in its own process: they run in the host, which is asked over its API (servers §9).
 //! Without a host there are none.
 
 use std::path::Path;
@@ -28,7 +28,7 @@ impl HostSubagents {
         let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
         let Some(host) = host else {
             let text =
-                Text::fixed("sub-agents run in a host, and none is running", "子智能体需要运行中的主机");
+                Text::fixed("subagents run in a host, and none is running", "子智能体需要运行中的主机");
             return Err(ToolError::unavailable(Needed::Host, text)
                 .hint(Text::fixed("start `chatos serve`", "请启动 `chatos serve`")));
         };
@@ -71,7 +71,7 @@ fn failure(envelope: &Value) -> Option<(ErrorCode, Text)> {
         "canceled" => ErrorCode::Canceled,
         _ => ErrorCode::Unavailable,
     };
-    Some((code, Text::same(error["message"].as_str().unwrap_or("the sub agent failed").to_owned())))
+    Some((code, Text::same(error["message"].as_str().unwrap_or("the subagent failed").to_owned())))
 }
 
 fn arguments(order: &SubOrder) -> Value {

@@ -32,7 +32,7 @@ pub struct Desk<'a> {
 pub struct Wanted {
     /// The folder in which the run of this message works.
     pub workspace: PathBuf,
-    /// The chat, or the run of a sub agent.
+    /// The chat, or the run of a subagent.
     pub transcript: String,
     /// The id of the message that the texts are kept with.
     pub message_id: String,

@@ -24,7 +24,7 @@ use crate::slots::{Slot, SlotLimits};
 pub enum Caller {
     /// The main agent, or a person's own client.
     Main,
-    /// A sub-agent.
+    /// A subagent.
     Subagent,
 }
 

@@ -34,7 +34,7 @@ pub struct ServerEnv {
     pub run_id: Option<String>,
     /// The session this process belongs to, where its environment says so.
     pub session_id: Option<String>,
-    /// Who runs sub-agents: a host, where this process is one.
+    /// Who runs subagents: a host, where this process is one.
     pub subagents: Option<Arc<dyn SubagentRunner>>,
     /// Who knows what a change of files means for the code in them.
     pub insight: InsightSlot,

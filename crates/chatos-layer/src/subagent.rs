@@ -1,4 +1,4 @@
-//! Running sub-agents, as a trait: the server `subagent_router` asks for it, the host implements it (servers §9).
+//! Running subagents, as a trait: the server `subagent_router` asks for it, the host implements it (servers §9).
 
 use chatos_tool::{Text, ToolError, Trace};
 use chatos_wire::subagent::SubPlugin;
@@ -39,7 +39,7 @@ pub struct SubDone {
     pub failed: Option<(chatos_tool::ErrorCode, Text)>,
 }
 
-/// Who runs sub-agents: the host.
+/// Who runs subagents: the host.
 pub trait SubagentRunner: Send + Sync {
     /// What the agent behind a call may start.
     fn catalogue(&self, trace: &Trace) -> BoxFuture<'_, Result<Vec<SubPlugin>, ToolError>>;

@@ -126,7 +126,7 @@ pub(crate) fn parse(value: &Value, pointer: String, report: &mut Report) -> Read
     let (allow_main, allow_sub) = (allow_main?, allow_sub?);
     if allow_main == Some(false) && allow_sub == Some(false) {
         let message = Text::new(
-            "ai.mcp allows neither main nor sub agents; it is listed and never used",
+            "ai.mcp allows neither main nor subagents; it is listed and never used",
             "ai.mcp 既不允许主流程也不允许子智能体；它会被列出但永远不会被使用",
         );
         report.warn(Source::Ai, ProblemCode::NeverUsable, object.pointer.clone(), message);

@@ -245,7 +245,7 @@ fn mcp() -> Value {
             },
             "enabled": { "type": "boolean", "default": true },
             "allowMain": { "description": "Main agents may use it.", "type": "boolean", "default": true },
-            "allowSub": { "description": "Sub-agents may use it.", "type": "boolean", "default": true },
+            "allowSub": { "description": "Subagents may use it.", "type": "boolean", "default": true },
             "auth": {
                 "description": "Sent over http, https, ws and wss only.",
                 "type": "object",

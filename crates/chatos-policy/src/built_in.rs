@@ -10,7 +10,7 @@ pub const SAFE_DEFAULT: &str = "lc_safe_default";
 /// Id of the one for people who write code.
 pub const DEVELOPER: &str = "lc_developer";
 
-/// Row id of the server that starts sub agents.
+/// Row id of the server that starts subagents.
 pub const ROUTER_SERVER: &str = "36bb1921-66e8-4901-9739-2177349f5dd4";
 
 // Fixed row ids of the built-in servers.

@@ -362,7 +362,7 @@ impl Deciding<'_> {
         apps.filter_map(|app| self.world.app(&app.plugin_id, &app.app_id)?.own_server.clone()).collect()
     }
 
-    /// 5 and 6. State of the server, flag of the role, and no sub agents of sub agents.
+    /// 5 and 6. State of the server, flag of the role, and no subagents of subagents.
     fn state_of(&self, server: &ServerFacts) -> Option<Code> {
         if server.is_router && self.role == Role::Sub {
             return Some(Code::RouterInSub);

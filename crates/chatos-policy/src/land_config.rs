@@ -24,7 +24,7 @@ pub struct LandConfig {
     pub locked: bool,
     /// What main agents may use.
     pub main: Flow,
-    /// What sub agents may use.
+    /// What subagents may use.
     pub sub: Flow,
     /// Caps of a run.
     #[serde(default)]

@@ -32,9 +32,9 @@ pub struct ServerFacts {
     pub state: ServerState,
     /// May main agents use it?
     pub allow_main: bool,
-    /// May sub agents use it?
+    /// May subagents use it?
     pub allow_sub: bool,
-    /// Is it the server that starts sub agents? Decided by what it is, never by its name.
+    /// Is it the server that starts subagents? Decided by what it is, never by its name.
     pub is_router: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Exported {
 }
 
 impl RunRecords {
-    /// A run, with the runs of its sub agents, as a file. Nothing secret is in it.
+    /// A run, with the runs of its subagents, as a file. Nothing secret is in it.
     pub async fn export(&self, run_id: &str, format: &str) -> Result<Exported, Fault> {
         let redactor = std::sync::Arc::clone(&self.redactor);
         let id = run_id.to_owned();

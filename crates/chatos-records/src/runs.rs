@@ -191,7 +191,7 @@ fn parse_cursor(text: &str) -> Result<(i64, String), Fault> {
     })
 }
 
-/// Tokens and money of a run, its sub agents included when it is a root.
+/// Tokens and money of a run, its subagents included when it is a root.
 fn usage_of(store: &Store, row: &RunRow) -> Result<Vec<UsageView>, StoreError> {
     let by = if row.root_run_id == row.id { UsageBy::RootRun } else { UsageBy::Run };
     Ok(store.usage(by, 0, Some(&row.id))?.into_iter().map(usage_view).collect())

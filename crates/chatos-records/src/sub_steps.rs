@@ -1,4 +1,4 @@
-//! Steps of a sub agent as its callers see them (servers §9): texts cut, cuts said.
+//! Steps of a subagent as its callers see them (servers §9): texts cut, cuts said.
 
 use chatos_store::ToolCallRow;
 use chatos_wire::session::MessageView;

@@ -30,7 +30,7 @@ pub struct AgentRecord {
     pub prompt_ids: Vec<String>,
     /// `null`: everything the land_config lists.
     pub mcp_server_ids: Option<Vec<String>>,
-    /// `null`: every sub agent.
+    /// `null`: every subagent.
     pub subagent_ids: Option<Vec<String>>,
     pub skills: Vec<String>,
     pub ui_apps: Vec<UiApp>,

@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Chats, pinned ones first, then the most recent; archived ones only when asked for. The transcript of
-    /// a sub agent is a chat with the id of its run; it is not listed.
+    /// a subagent is a chat with the id of its run; it is not listed.
     pub fn sessions(&self, archived: bool, limit: u32, offset: u32) -> Result<Vec<SessionRow>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&list())?;

@@ -163,7 +163,7 @@ fn delete(
     for (id, run, _) in gone {
         connection.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
         connection.prepare_cached(sql)?.execute((session, id, 0))?;
-        // A run and its sub agents, whose messages are kept under the numbers of their runs.
+        // A run and its subagents, whose messages are kept under the numbers of their runs.
         if !run.is_empty() {
             let family = "SELECT id FROM runs WHERE session_id = ?1 AND (id = ?2 OR root_run_id = ?2)";
             for table in ["sessions", "runs"] {

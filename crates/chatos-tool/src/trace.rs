@@ -19,7 +19,7 @@ pub struct Trace {
     pub root_agent_id: Option<String>,
     /// The agent that calls.
     pub agent_id: Option<String>,
-    /// The sub-agent that calls, `<plugin>/<agent>`.
+    /// The subagent that calls, `<plugin>/<agent>`.
     pub sub_agent_id: Option<String>,
     /// The run.
     pub run_id: Option<String>,

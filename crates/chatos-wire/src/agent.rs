@@ -33,7 +33,7 @@ pub struct AgentView {
     pub prompt_ids: Vec<String>,
     /// `null`: everything the land_config lists.
     pub mcp_server_ids: Option<Vec<String>>,
-    /// `null`: every sub agent.
+    /// `null`: every subagent.
     pub subagent_ids: Option<Vec<String>>,
     pub skills: Vec<String>,
     pub ui_apps: Vec<UiApp>,

@@ -92,9 +92,9 @@ bodies! {
         ContextCompacted(CompactedBody) = "context_compacted",
         /// Something a person should know.
         Notice(NoticeBody) = "notice",
-        /// A sub agent began or ended.
+        /// A subagent began or ended.
         SubagentState(SubagentStateBody) = "subagent_state",
-        /// A sub agent said or did something.
+        /// A subagent said or did something.
         SubagentStep(SubagentStepBody) = "subagent_step",
     }
 }
@@ -305,7 +305,7 @@ pub struct NoticeBody {
     pub message: String,
 }
 
-/// A sub agent began or ended.
+/// A subagent began or ended.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubagentStateBody {
@@ -317,7 +317,7 @@ pub struct SubagentStateBody {
     pub state: String,
 }
 
-/// A sub agent said or did something.
+/// A subagent said or did something.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SubagentStepBody {

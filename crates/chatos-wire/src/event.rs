@@ -75,7 +75,7 @@ events! {
     SystemPromptsChanged(ChangedId) = "admin" / "system_prompts_changed",
     /// A model was made, changed or deleted.
     ModelsChanged(ChangedId) = "admin" / "models_changed",
-    /// A plugin of sub agents was imported, switched or removed.
+    /// A plugin of subagents was imported, switched or removed.
     SubagentsChanged(ChangedId) = "admin" / "subagents_changed",
     /// A secret was set or deleted.
     SecretsChanged(ChangedName) = "admin" / "secrets_changed",

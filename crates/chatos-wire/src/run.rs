@@ -153,7 +153,7 @@ pub struct RunView {
     /// Only when one run is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<StepView>>,
-    /// Runs of sub agents it started; only when one run is read.
+    /// Runs of subagents it started; only when one run is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Vec<String>>,
 }

@@ -66,11 +66,11 @@ bodies! {
         PromptRequested(PromptWaitingBody) = "prompt_requested",
         /// The question of a call was answered or withdrawn.
         PromptAnswered(PromptAnsweredBody) = "prompt_answered",
-        /// A sub agent began.
+        /// A subagent began.
         SubagentStarted(SubagentLine) = "subagent_started",
-        /// A sub agent ended.
+        /// A subagent ended.
         SubagentFinished(SubagentLine) = "subagent_finished",
-        /// A sub agent said or did something.
+        /// A subagent said or did something.
         SubagentStep(SubagentStepBody) = "subagent_step",
         /// The beginning of the chat was summarised.
         Summary(CompactedBody) = "summary",
@@ -150,7 +150,7 @@ pub struct ResultLine {
     pub blob: Option<String>,
 }
 
-/// A sub agent began or ended.
+/// A subagent began or ended.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubagentLine {

@@ -1,4 +1,4 @@
-//! Plugins of sub agents.
+//! Plugins of subagents.
 
 use crate::described::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub struct SubagentCatalogue {
     pub problems: Vec<String>,
 }
 
-/// A folder to take sub agents from.
+/// A folder to take subagents from.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SubImportOrder {
     pub path: String,
@@ -36,7 +36,7 @@ pub struct SubImport {
     pub imported: bool,
 }
 
-/// A plugin of sub-agents.
+/// A plugin of subagents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SubPlugin {

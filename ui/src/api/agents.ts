@@ -1,4 +1,4 @@
-// The routes of agents, land_configs, system prompts and sub agents.
+// The routes of agents, land_configs, system prompts and subagents.
 
 import type {
   AcpFound,

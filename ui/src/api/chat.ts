@@ -66,7 +66,7 @@ export class ChatApi {
     return this.http.get(`${at(id)}/export`, { query });
   }
 
-  /** The newest runs of a chat, those of its sub agents among them. */
+  /** The newest runs of a chat, those of its subagents among them. */
   lastRuns(id: string): Promise<{ items: RunView[] }> {
     return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
   }

@@ -1,4 +1,4 @@
-// What the host says about servers, models, secrets, agents, land_configs, prompts, sub agents and usage
+// What the host says about servers, models, secrets, agents, land_configs, prompts, subagents and usage
 // (agents §1–§6, §10.1, §15; mcp.md; security T18).
 
 import type { JsonValue, Moment } from './index';
@@ -463,7 +463,7 @@ export interface SystemPrompt extends SystemPromptInput {
   edited?: boolean;
 }
 
-// ---- sub agents (agents §10.1) ----
+// ---- subagents (agents §10.1) ----
 
 export interface SubagentPart {
   id: string;

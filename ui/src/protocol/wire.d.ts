@@ -1299,7 +1299,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sub agents by plugin */
+        /** Subagents by plugin */
         get: operations["getSubagents"];
         put?: never;
         post?: never;
@@ -1318,7 +1318,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sub agents of a folder: shown first, taken with `apply` */
+        /** Subagents of a folder: shown first, taken with `apply` */
         post: operations["postSubagentsImport"];
         delete?: never;
         options?: never;
@@ -1336,7 +1336,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes a plugin of sub agents */
+        /** Removes a plugin of subagents */
         delete: operations["deleteSubagentsId"];
         options?: never;
         head?: never;
@@ -1352,7 +1352,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Switches a plugin of sub agents on */
+        /** Switches a plugin of subagents on */
         post: operations["postSubagentsIdEnable"];
         delete?: never;
         options?: never;
@@ -1369,7 +1369,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Switches a plugin of sub agents off */
+        /** Switches a plugin of subagents off */
         post: operations["postSubagentsIdDisable"];
         delete?: never;
         options?: never;
@@ -4583,7 +4583,7 @@ export interface components {
             usage?: components["schemas"]["UsageView"][] | null;
             /** @description Only when one run is read. */
             steps?: components["schemas"]["StepView"][] | null;
-            /** @description Runs of sub agents it started; only when one run is read. */
+            /** @description Runs of subagents it started; only when one run is read. */
             children?: string[] | null;
         };
         /** @description Who began a run. */
@@ -5256,7 +5256,7 @@ export interface components {
             plugins: components["schemas"]["SubPlugin"][];
             problems: string[];
         };
-        /** @description A plugin of sub-agents. */
+        /** @description A plugin of subagents. */
         SubPlugin: {
             /** @default  */
             id?: string;
@@ -5330,7 +5330,7 @@ export interface components {
             /** @default null */
             reasoning?: boolean | null;
         };
-        /** @description A folder to take sub agents from. */
+        /** @description A folder to take subagents from. */
         SubImportOrder: {
             path: string;
             /**
@@ -7321,7 +7321,7 @@ export interface components {
             promptIds: string[];
             /** @description `null`: everything the land_config lists. */
             mcpServerIds?: string[] | null;
-            /** @description `null`: every sub agent. */
+            /** @description `null`: every subagent. */
             subagentIds?: string[] | null;
             skills: string[];
             uiApps: components["schemas"]["UiApp"][];
@@ -7699,7 +7699,7 @@ export interface components {
             locked?: boolean;
             /** @description What main agents may use. */
             main: components["schemas"]["Flow"];
-            /** @description What sub agents may use. */
+            /** @description What subagents may use. */
             sub: components["schemas"]["Flow"];
             /**
              * @description Caps of a run.
@@ -7834,7 +7834,7 @@ export interface components {
             locked?: boolean;
             /** @description What main agents may use. */
             main: components["schemas"]["Flow"];
-            /** @description What sub agents may use. */
+            /** @description What subagents may use. */
             sub: components["schemas"]["Flow"];
             /**
              * @description Caps of a run.
@@ -11626,7 +11626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sub agents by plugin */
+            /** @description Subagents by plugin */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11659,7 +11659,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sub agents of a folder: shown first, taken with `apply` */
+            /** @description Subagents of a folder: shown first, taken with `apply` */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11690,7 +11690,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Removes a plugin of sub agents */
+            /** @description Removes a plugin of subagents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11725,7 +11725,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Switches a plugin of sub agents on */
+            /** @description Switches a plugin of subagents on */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11760,7 +11760,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Switches a plugin of sub agents off */
+            /** @description Switches a plugin of subagents off */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -43,7 +43,7 @@ async function access(host: Host): Promise<string> {
   return next(host, before);
 }
 
-/** An agent of a chat, or its sub agent, wants these calls at once. */
+/** An agent of a chat, or its subagent, wants these calls at once. */
 async function inChat(host: Host, calls: { tool: string; args: unknown }[], sub = false): Promise<string> {
   const before = await waiting(host);
   const models = await ModelServer.start('');

@@ -1,4 +1,4 @@
-//! Models, secrets, servers, prompts, settings and the state of sub-agents.
+//! Models, secrets, servers, prompts, settings and the state of subagents.
 
 use chatos_settings::{check_value, find_setting};
 use chatos_store::door::{secret_place, unsealable};

@@ -365,7 +365,7 @@ async fn code(walk: &mut Walk) {
     walk.call("stop_lsp_server", json!({"server_id": "fake"})).await.hold(&["fake"]);
 }
 
-/// Sub-agents of a host that is not there.
+/// Subagents of a host that is not there.
 struct Agents;
 
 impl SubagentRunner for Agents {

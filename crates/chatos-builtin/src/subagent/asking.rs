@@ -14,7 +14,7 @@ static GET: ToolSpec = ToolSpec {
     name: "get_sub_agent",
     title: Text::fixed("Show a subagent", "查看子智能体"),
     description: Text::fixed(
-        "Shows one sub-agent of the catalogue: what it is for, its skills and commands, and the beginning of its \
+        "Shows one subagent of the catalogue: what it is for, its skills and commands, and the beginning of its \
          instructions. An unknown id is answered with the nearest ones.",
         "查看目录中的一个子智能体：用途、技能、命令，以及其指令的开头。未知 ID 会给出相近的 ID。",
     ),
@@ -27,7 +27,7 @@ static SUGGEST: ToolSpec = ToolSpec {
     name: "suggest_sub_agent",
     title: Text::fixed("Suggest a subagent", "推荐子智能体"),
     description: Text::fixed(
-        "Names the sub-agent that fits a task best, or none when nothing fits. Runs nothing.",
+        "Names the subagent that fits a task best, or none when nothing fits. Runs nothing.",
         "给出最适合某任务的子智能体；没有合适的则返回空。不会运行任何内容。",
     ),
     annotations: Annotations::of("R O"),
@@ -40,7 +40,7 @@ pub(super) struct Get(pub(super) Home);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetArgs {
-    /// Id of the sub-agent, or plugin/agent
+    /// Id of the subagent, or plugin/agent
     #[schemars(length(min = 1, max = 260), extend("x-zh" = "子智能体 ID，或 插件/智能体"))]
     agent_id: String,
 }
@@ -135,7 +135,7 @@ impl Tool for Suggest {
         };
         let Some(found) = choose(&all, &wanted) else {
             let data = json!({ "agent_id": null, "reason": "nothing in the catalogue fits" });
-            return Ok(Outcome::Ok(Body::new(data, "no sub-agent fits this task")));
+            return Ok(Outcome::Ok(Body::new(data, "no subagent fits this task")));
         };
         let found = self.0.decide(found, &wanted, cx).await?;
         let data = json!({
@@ -173,8 +173,8 @@ pub(super) fn unknown(all: &[SubPlugin], id: &str) -> ToolError {
         validation::nearest(id, ids.iter().copied()).map(str::to_owned).into_iter().collect();
     let known = ids.iter().take(12).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
     ToolError::new(
-        Reason::NotFound { what: "sub-agent".to_owned(), id: Some(id.to_owned()), path: None, nearest },
-        Text::new(format!("there is no sub-agent `{id}`"), format!("没有子智能体 `{id}`")),
+        Reason::NotFound { what: "subagent".to_owned(), id: Some(id.to_owned()), path: None, nearest },
+        Text::new(format!("there is no subagent `{id}`"), format!("没有子智能体 `{id}`")),
     )
     .hint(Text::new(format!("there are {known}"), format!("现有 {known}")))
 }

@@ -1,4 +1,4 @@
-//! The catalogue: plugins of sub-agents as plain files, over the built-in ones (agents §10.1).
+//! The catalogue: plugins of subagents as plain files, over the built-in ones (agents §10.1).
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which sub-agent fits (agents §10.3). Pure; never "the first one".
+//! Which subagent fits (agents §10.3). Pure; never "the first one".
 
 use chatos_wire::subagent::{SubAgent, SubCommand, SubPlugin};
 

@@ -13,7 +13,7 @@ static START: ToolSpec = ToolSpec {
     name: "start_sub_agent_async",
     title: Text::fixed("Start a subagent", "启动子智能体"),
     description: Text::fixed(
-        "Starts a sub-agent and returns at once with a job id; get_sub_agent_status tells how it goes.",
+        "Starts a subagent and returns at once with a job id; get_sub_agent_status tells how it goes.",
         "启动子智能体并立即返回任务 ID；用 get_sub_agent_status 查看进展。",
     ),
     annotations: Annotations::of("D O"),

@@ -1,4 +1,4 @@
-//! Gives a task to a sub-agent and waits for its report: the tool `run_sub_agent`.
+//! Gives a task to a subagent and waits for its report: the tool `run_sub_agent`.
 
 use chatos_layer::{Body, CallCx, Outcome, SubOrder, Tool};
 use chatos_tool::{
@@ -16,8 +16,8 @@ static RUN: ToolSpec = ToolSpec {
     name: "run_sub_agent",
     title: Text::fixed("Run a subagent", "运行子智能体"),
     description: Text::fixed(
-        "Gives a task to a sub-agent and waits for its report. Without agent_id the best fitting one is chosen; when \
-         none fits, nothing runs. The sub-agent works with its own context and may use at most what the sub flow \
+        "Gives a task to a subagent and waits for its report. Without agent_id the best fitting one is chosen; when \
+         none fits, nothing runs. The subagent works with its own context and may use at most what the sub flow \
          grants.",
         "把任务交给子智能体并等待其汇报。未指定 agent_id 时选择最合适的；没有合适的则不运行。子智能体有自己的上下文，最多使用子流程授权的工具。",
     ),
@@ -31,10 +31,10 @@ pub(super) struct Run(pub(super) Home);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct RunArgs {
-    /// The whole task; the sub-agent knows nothing else
+    /// The whole task; the subagent knows nothing else
     #[schemars(length(min = 1, max = 100_000), extend("x-zh" = "完整的任务；子智能体不了解其他内容"))]
     task: String,
-    /// Which sub-agent; the best fitting one when absent
+    /// Which subagent; the best fitting one when absent
     #[serde(default)]
     #[schemars(length(max = 260), extend("x-zh" = "子智能体；缺省时选择最合适的", "x-no-default" = true))]
     agent_id: Option<String>,
@@ -58,7 +58,7 @@ pub(super) struct RunArgs {
     #[serde(default)]
     #[schemars(length(max = 2000), extend("x-zh" = "选择时的补充关键词", "x-no-default" = true))]
     query: Option<String>,
-    /// A command of the sub-agent's plugin
+    /// A command of the subagent's plugin
     #[serde(default)]
     #[schemars(length(max = 128), extend("x-zh" = "子智能体插件的命令", "x-no-default" = true))]
     command_id: Option<String>,
@@ -87,8 +87,8 @@ impl Home {
         let found = choose(&all, &wanted).ok_or_else(|| match &args.agent_id {
             Some(id) => unknown(&all, id),
             None => ToolError::new(
-                Reason::NotFound { what: "sub-agent".to_owned(), id: None, path: None, nearest: Vec::new() },
-                Text::fixed("no sub-agent fits this task", "没有适合此任务的子智能体"),
+                Reason::NotFound { what: "subagent".to_owned(), id: None, path: None, nearest: Vec::new() },
+                Text::fixed("no subagent fits this task", "没有适合此任务的子智能体"),
             )
             .hint(Text::fixed("name one with agent_id", "请用 agent_id 指定")),
         })?;
@@ -149,7 +149,7 @@ impl Tool for Run {
     }
 }
 
-/// A failed sub-agent as a typed error (servers §9).
+/// A failed subagent as a typed error (servers §9).
 fn failure(code: ErrorCode, message: Text) -> ToolError {
     match code {
         ErrorCode::RateLimited => ToolError::new(Reason::RateLimited { retry_after_ms: 0 }, message),

@@ -60,7 +60,7 @@ pub(super) async fn confirm(
 ) -> Result<(Vec<NewTask>, UserChanges, Consent), ToolError> {
     let title = match caller {
         Caller::Main => Text::fixed("Confirm main tasks", "主流程任务创建确认"),
-        Caller::Subagent => Text::fixed("Confirm sub-agent tasks", "子流程任务创建确认"),
+        Caller::Subagent => Text::fixed("Confirm subagent tasks", "子流程任务创建确认"),
     };
     let drafts: Vec<Value> = proposed
         .iter()

@@ -339,7 +339,7 @@ async fn a_refused_or_emptied_list_creates_nothing() {
     let (denied, _) = place.call("add_task", json!({"title": "a"})).await;
     assert_eq!(denied["error"]["details"]["rule"], "no_person");
     assert_eq!(place.call("list_tasks", json!({})).await.0["data"]["total"], 0);
-    // A sub-agent has a switch of its own, which is off here.
+    // A subagent has a switch of its own, which is off here.
     let (sub, _) = place.call("add_task", json!({"title": "sub", "caller": "worker"})).await;
     assert_eq!((&sub["status"], &sub["data"]["caller"]), (&json!("ok"), &json!("subagent")));
 }

@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     pub(crate) sandbox: Sandbox,
     _model: ScriptedModel,
     pub(crate) root: PathBuf,
-    /// Writes and runs, itself and through sub agents.
+    /// Writes and runs, itself and through subagents.
     agent: String,
 }
 

@@ -1,5 +1,5 @@
 //! The exact JSON a server receives (ai-contributions §9, §10): a call of an app's server, a call of a
-//! built-in server that runs as a process, and a call of a sub agent, all of one run.
+//! built-in server that runs as a process, and a call of a subagent, all of one run.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ createInterface({ input: process.stdin })
   .on("close", () => server.stdin.end());
 "#;
 
-/// Main: an app's tool, a built-in one, then a sub agent, which calls the app's tool too.
+/// Main: an app's tool, a built-in one, then a subagent, which calls the app's tool too.
 fn script(request: &Value) -> Script {
     let (role, text) = last(request);
     let done = request["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "tool").count();
@@ -225,7 +225,7 @@ fn servers_receive_exactly_what_is_documented() {
         })
     );
 
-    // The sub agent: its own run, the caller's agent, and its chain back to the tool that started it.
+    // The subagent: its own run, the caller's agent, and its chain back to the tool that started it.
     let below = mask.value("", &received[1]);
     let trace = host.ask("GET", &format!("/api/v1/traces/{}", run["traceId"].as_str().unwrap()), None).json();
     let spans = trace["spans"].as_array().unwrap();

@@ -11,7 +11,7 @@ const WANTED: [(&str, &str); 2] = [
     ("zh_CN.UTF-8", "– 用户拒绝，未做任何更改。备注：“take the other folder”"),
 ];
 
-/// Calls `count` once, through a sub agent where there is a router, and then says what came back.
+/// Calls `count` once, through a subagent where there is a router, and then says what came back.
 fn counting(request: &Value) -> Script {
     let (role, text) = last(request);
     match (role.as_str(), offered(request, "run_sub_agent"), offered(request, "count")) {

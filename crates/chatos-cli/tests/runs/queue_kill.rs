@@ -20,7 +20,7 @@ const ROUNDS: usize = 1;
 enum Asker {
     /// A run of a chat: it outlives the host.
     Run,
-    /// The run of a sub agent, under that of a chat.
+    /// The run of a subagent, under that of a chat.
     Sub,
     /// A call by hand: it is over with its connection.
     Hand,
@@ -238,7 +238,7 @@ fn open_question(host: &RunningHost) -> String {
     })
 }
 
-/// Calls `count`, through a sub agent where the person says so.
+/// Calls `count`, through a subagent where the person says so.
 fn counting(request: &Value) -> Script {
     let (role, text) = last(request);
     match (role.as_str(), offered(request, "run_sub_agent"), offered(request, "count")) {

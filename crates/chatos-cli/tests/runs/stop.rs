@@ -8,7 +8,7 @@ use crate::support::{Stand, last, messages, offered, send, session, until};
 
 const NOTE: &str = "wrong folder";
 
-/// Calls `count` twice in one answer, through a sub agent where there is a router, and then says what came back.
+/// Calls `count` twice in one answer, through a subagent where there is a router, and then says what came back.
 fn counting(request: &Value) -> Script {
     let (role, text) = last(request);
     match (role.as_str(), offered(request, "run_sub_agent"), offered(request, "count")) {
@@ -82,7 +82,7 @@ fn a_no_to_a_sub_agent_ends_the_run_that_waits_for_it() {
     assert_eq!(respond(&host, &asked, &stop()).status, 200);
     until(&host, &run, &["aborted"]);
     until(&host, asked["runId"].as_str().unwrap(), &["aborted"]);
-    assert_eq!(stand.model.requests().len(), 2, "one of the agent, one of its sub agent");
+    assert_eq!(stand.model.requests().len(), 2, "one of the agent, one of its subagent");
     assert_eq!((stand.counted("one"), open(&host)), (0, json!([])));
     host.stop();
 }

@@ -105,12 +105,12 @@ impl Stand {
         Self::with(&json!({ "ask": [tool] }), false, &json!({}), decide)
     }
 
-    /// The same, and sub agents may use the server and nothing else. The router is listed for them, too.
+    /// The same, and subagents may use the server and nothing else. The router is listed for them, too.
     pub(crate) fn with_subs(decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         Self::with(&json!({}), true, &json!({}), decide)
     }
 
-    /// Sub agents may use the server, and the person is asked before each call of this tool.
+    /// Subagents may use the server, and the person is asked before each call of this tool.
     pub(crate) fn asking_subs(tool: &str, decide: impl Fn(&Value) -> Script + Send + Sync + 'static) -> Self {
         Self::with(&json!({ "ask": [tool] }), true, &json!({}), decide)
     }

@@ -1,4 +1,4 @@
-//! Main agent, sub agent, tool: one chain of spans, with the same nine fields wherever it is written down
+//! Main agent, subagent, tool: one chain of spans, with the same nine fields wherever it is written down
 //! (agents §12, §16.7, §16.8, §16.10).
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const FIELDS: [&str; 9] = [
     "toolName",
 ];
 
-/// The main agent hands its message to a sub agent, which calls `meta` with it as its key.
+/// The main agent hands its message to a subagent, which calls `meta` with it as its key.
 fn chain(request: &Value) -> Script {
     let (role, text) = last(request);
     match (role.as_str(), offered(request, "run_sub_agent"), offered(request, "meta")) {
@@ -121,7 +121,7 @@ fn main_sub_tool_is_one_chain_with_the_same_fields_everywhere() {
     assert_eq!(exported.iter().filter(|span| span["parentSpanId"] == "").count(), 1);
     assert!(exported.iter().all(|span| span["traceId"] == trace_id));
 
-    // agents §16.7: the sub agent had the land_config's sub flow, and never the router.
+    // agents §16.7: the subagent had the land_config's sub flow, and never the router.
     let offers: Vec<Vec<String>> = stand.model.requests().iter().map(tools).collect();
     assert!(offers.iter().any(|names| names.iter().any(|name| name.ends_with("_run_sub_agent"))));
     let of_sub: Vec<&Vec<String>> =
@@ -186,7 +186,7 @@ fn a_sub_agent_that_was_cut_off_goes_on_with_its_parent() {
     assert_eq!(done["traceId"], parent["traceId"], "a continued run keeps its trace");
     assert_eq!(stand.counted("cut"), 1, "nothing ran twice");
     let jobs = host.ask("GET", "/api/v1/runs?kind=sub", None).json();
-    assert_eq!(jobs["items"].as_array().unwrap().len(), 1, "and no second sub agent was started");
+    assert_eq!(jobs["items"].as_array().unwrap().len(), 1, "and no second subagent was started");
     assert_eq!(jobs["items"][0]["state"], "done");
     let said = messages(&host, &chat);
     let roles: Vec<&str> = said.iter().map(|message| message["role"].as_str().unwrap()).collect();
@@ -208,7 +208,7 @@ fn a_client_of_the_router_reaches_the_sub_agents_of_the_running_host() {
     };
     let task = json!({ "task": "look around", "agent_id": "researcher" });
     let alone = client().call("run_sub_agent", task.clone());
-    assert_eq!(alone["structuredContent"]["code"], "unavailable", "no host, no sub agent: {alone}");
+    assert_eq!(alone["structuredContent"]["code"], "unavailable", "no host, no subagent: {alone}");
     let host = stand.sandbox.serve();
     let mut client = client();
     let done = client.call("run_sub_agent", task.clone());

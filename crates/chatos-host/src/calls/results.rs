@@ -19,7 +19,7 @@ pub(super) fn read(
     arguments: &Map<String, Value>,
 ) -> Result<(String, Value), ToolError> {
     let id = arguments.get("id").and_then(Value::as_str).unwrap_or_default().trim();
-    // A sub agent's messages are kept under its run.
+    // A subagent's messages are kept under its run.
     let chats: Vec<&str> =
         [&trace.run_id, &trace.session_id].into_iter().flatten().map(String::as_str).collect();
     for chat in &chats {

@@ -29,7 +29,7 @@ pub(crate) struct Emitter {
     /// The chat a person sees it in.
     pub(crate) session_id: String,
     pub(crate) run_id: String,
-    /// A sub agent's own words are told as steps of its job, not as messages of the chat.
+    /// A subagent's own words are told as steps of its job, not as messages of the chat.
     pub(crate) quiet: bool,
     pub(crate) trace: Trace,
 }
@@ -42,7 +42,7 @@ impl Emitter {
         }
     }
 
-    /// An event of the chat that sub agents publish as well.
+    /// An event of the chat that subagents publish as well.
     pub(crate) fn always(&self, body: ChatBody) {
         let event = ChatEvent {
             seq: 0,

@@ -1,4 +1,4 @@
-//! Sub agents from a folder of another tool, brought into the catalogue of this host and taken out of it.
+//! Subagents from a folder of another tool, brought into the catalogue of this host and taken out of it.
 //!
 //! A folder is read and shown first; it is written only when the person agrees to exactly what was shown.
 
@@ -38,7 +38,7 @@ impl RunDesk {
             write_sub_plugin(&place, &found.plugin).map_err(|error| {
                 Fault::new(
                     ErrorCode::Unavailable,
-                    Text::fixed("the sub agents could not be written", "无法写入子智能体"),
+                    Text::fixed("the subagents could not be written", "无法写入子智能体"),
                 )
                 .caused_by(&error)
             })?;
@@ -76,7 +76,7 @@ impl RunDesk {
             std::fs::remove_dir_all(&place).map_err(|error| {
                 Fault::new(
                     ErrorCode::Unavailable,
-                    Text::fixed("the sub agents could not be removed", "无法移除子智能体"),
+                    Text::fixed("the subagents could not be removed", "无法移除子智能体"),
                 )
                 .caused_by(&error)
             })?;

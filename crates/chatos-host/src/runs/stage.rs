@@ -46,7 +46,7 @@ pub(crate) type Later<T> = std::pin::Pin<Box<dyn std::future::Future<Output = T>
 pub(crate) struct StageParts {
     pub(crate) host: Arc<Host>,
     pub(crate) run: RunRow,
-    /// Where its messages are; a sub agent has a transcript of its own.
+    /// Where its messages are; a subagent has a transcript of its own.
     pub(crate) transcript: String,
     pub(crate) owner: String,
     pub(crate) agent: AgentRecord,
@@ -87,7 +87,7 @@ pub(crate) struct Inner {
     // Calls by their span, and the questions of built-in servers they wait for.
     spans: Mutex<std::collections::HashMap<String, (i64, String)>>,
     asked: Mutex<std::collections::HashMap<i64, String>>,
-    // Steps told to whoever watches a sub agent.
+    // Steps told to whoever watches a subagent.
     told: AtomicI64,
 }
 

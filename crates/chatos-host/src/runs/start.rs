@@ -373,7 +373,7 @@ impl RunDesk {
                 return Err(Fault::new(
                     ErrorCode::Conflict,
                     Text::fixed(
-                        "this sub agent goes on with the run that started it",
+                        "this subagent goes on with the run that started it",
                         "此子智能体会随启动它的运行一起继续",
                     ),
                 )

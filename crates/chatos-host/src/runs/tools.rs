@@ -21,7 +21,7 @@ const LATER: Duration = Duration::from_millis(200);
 pub(crate) struct RunTools {
     /// As granted when the run began: what widens later counts for the next run only.
     granted: Outcome,
-    /// Servers a caller narrowed a sub agent to, by `mcp_<server>_`.
+    /// Servers a caller narrowed a subagent to, by `mcp_<server>_`.
     only: Option<Vec<String>>,
     sub: Option<SubTexts>,
     warned: AtomicBool,

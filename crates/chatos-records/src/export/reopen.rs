@@ -14,7 +14,7 @@ const MOST: u64 = 512 << 20;
 pub struct Reopened {
     /// Of which run, made when and by which version.
     pub manifest: Value,
-    /// The run and those of its sub agents, each with its steps.
+    /// The run and those of its subagents, each with its steps.
     pub runs: Vec<Value>,
     /// All spans.
     pub trace: Value,

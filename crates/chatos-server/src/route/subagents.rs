@@ -1,4 +1,4 @@
-//! The catalogue of sub agents.
+//! The catalogue of subagents.
 
 use chatos_wire::status::{Done, Empty};
 use chatos_wire::subagent::{SubImport, SubImportOrder, SubagentCatalogue};
@@ -11,15 +11,11 @@ use crate::route::tasks::blocking_arc;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
-    routes.get("/api/v1/subagents", "Sub agents by plugin", list);
-    routes.post(
-        "/api/v1/subagents/import",
-        "Sub agents of a folder: shown first, taken with `apply`",
-        import,
-    );
-    routes.delete("/api/v1/subagents/{id}", "Removes a plugin of sub agents", remove);
-    routes.post("/api/v1/subagents/{id}/enable", "Switches a plugin of sub agents on", enable);
-    routes.post("/api/v1/subagents/{id}/disable", "Switches a plugin of sub agents off", disable);
+    routes.get("/api/v1/subagents", "Subagents by plugin", list);
+    routes.post("/api/v1/subagents/import", "Subagents of a folder: shown first, taken with `apply`", import);
+    routes.delete("/api/v1/subagents/{id}", "Removes a plugin of subagents", remove);
+    routes.post("/api/v1/subagents/{id}/enable", "Switches a plugin of subagents on", enable);
+    routes.post("/api/v1/subagents/{id}/disable", "Switches a plugin of subagents off", disable);
 }
 
 async fn import(app: App, _: Caller, Body(order): Body<SubImportOrder>) -> Result<SubImport, ApiError> {

@@ -188,7 +188,7 @@ impl Shop {
         }
         if (lacks.outside || lacks.closed) && cx.trace.sub_agent_id.is_some() {
             return Err(refused(Text::fixed(
-                "a sub agent runs nothing outside the sandbox; let the main agent ask for it",
+                "a subagent runs nothing outside the sandbox; let the main agent ask for it",
                 "子智能体不能在沙箱外运行命令；请由主智能体提出",
             )));
         }

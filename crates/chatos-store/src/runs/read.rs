@@ -131,7 +131,7 @@ impl Store {
         })
     }
 
-    /// Plugins of sub agents that a person switched off.
+    /// Plugins of subagents that a person switched off.
     pub fn disabled_subagents(&self) -> Result<Vec<String>, StoreError> {
         self.read(|connection| {
             let mut statement =
@@ -140,7 +140,7 @@ impl Store {
         })
     }
 
-    /// Switches a plugin of sub agents on or off.
+    /// Switches a plugin of subagents on or off.
     pub fn put_subagent_plugin(
         &self,
         id: &str,

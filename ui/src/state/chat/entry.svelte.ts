@@ -147,7 +147,7 @@ export interface Progress {
   message: string | null;
 }
 
-/** A sub agent that works for a call. */
+/** A subagent that works for a call. */
 export class SubJob {
   readonly jobId: string;
   runId: string | null = $state(null);

@@ -1,4 +1,4 @@
-// What a chat consists of as far as this page knows: messages, tool calls and sub agents at work, put together
+// What a chat consists of as far as this page knows: messages, tool calls and subagents at work, put together
 // from stored pages and from events. Events may come twice, late, or before what they belong to.
 
 import { untrack } from 'svelte';
@@ -53,12 +53,12 @@ export class Ledger {
     return this.#sorted().findLast((entry) => entry.role === 'assistant' && (runId === null || entry.runId === runId)) ?? null;
   }
 
-  /** Whether a run is one of a sub agent of this chat. */
+  /** Whether a run is one of a subagent of this chat. */
   isSub(runId: string): boolean {
     return [...this.#jobs.values()].some((job) => job.runId === runId);
   }
 
-  /** Calls of sub agents that are at work, and of which this page knows no job. */
+  /** Calls of subagents that are at work, and of which this page knows no job. */
   lostSubs(): ToolCall[] {
     return [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
   }
@@ -135,7 +135,7 @@ export class Ledger {
     }
   }
 
-  /** Whether the sub agent was known before. */
+  /** Whether the subagent was known before. */
   sub(event: ChatEvent): boolean {
     const jobId = string(event['jobId']);
     const call = this.call(string(event['callId']), event.runId ?? null);

@@ -15,7 +15,7 @@ const span = (spanId: string, parentSpanId: string | null, from: number, ms: num
   ...more,
 });
 
-test('main, sub agent and tool are one chain, by start, with their place in time', () => {
+test('main, subagent and tool are one chain, by start, with their place in time', () => {
   const { rows, errors } = waterfall(
     [span('tool', 'sub', 40, 20, { status: 'error' }), span('sub', 'call', 30, 50), span('late', 'run', 90, 10), span('call', 'run', 20, 60), span('run', null, 0, 100)],
     2_000_000,

@@ -300,7 +300,7 @@ export class Transcript {
       case 'tool_result': {
         const message = event['message'] as MessageView | undefined;
         if (!isMessage(message)) return 'reread';
-        // A correction of a sub agent is a message of that one.
+        // A correction of a subagent is a message of that one.
         if (message.sessionId !== this.id) return 'same';
         if (event.type === 'user_message') this.#sending.arrived(message.id);
         if (event.type === 'assistant_start') {
@@ -504,7 +504,7 @@ export class Transcript {
     return items.find((run) => run.kind !== 'sub') ?? null;
   }
 
-  /** Sub agents that were at work before this page looked: which runs they are is in the journal. */
+  /** Subagents that were at work before this page looked: which runs they are is in the journal. */
   async #restoreJobs(runId: string): Promise<void> {
     const waiting = this.#ledger.lostSubs();
     if (waiting.length === 0) return;

@@ -284,7 +284,7 @@ describe('folding', () => {
     expect(transcript.asked).toEqual([]);
   });
 
-  test('steps of a sub agent: each once and in order', async () => {
+  test('steps of a subagent: each once and in order', async () => {
     const { transcript } = await opened(new FakeHost());
     transcript.apply([started(), event('tool_call', { messageId: 'a', callId: 'c', server: 'subagent_router', tool: 'run_sub_agent', args: {} })]);
     const step = (index: number) => event('subagent_step', { jobId: 'j', callId: 'c', step: { index, type: 'assistant', text: `step ${index}` } });
@@ -292,7 +292,7 @@ describe('folding', () => {
     const job = transcript.call('c')?.job;
     expect(job?.steps.map((one) => one.text)).toEqual(['step 0', 'step 1', 'step 2']);
     expect(job).toMatchObject({ runId: 'r2', agentName: 'Reader', state: 'running' });
-    // The sub agent's own state is not the chat's.
+    // The subagent's own state is not the chat's.
     transcript.apply([event('run_state', { runId: 'r2', state: 'done' })]);
     expect(transcript.run?.state).toBe('running');
   });
@@ -308,7 +308,7 @@ describe('folding', () => {
     expect(later.active).toBe(false);
   });
 
-  test('a correction of a sub agent is not a message of the chat', async () => {
+  test('a correction of a subagent is not a message of the chat', async () => {
     const { transcript } = await opened(new FakeHost());
     transcript.apply([event('user_message', { runId: 'r2', message: { ...message('x', 1, 'user', 'no, the other one'), sessionId: 'r2' } })]);
     expect(shown(transcript)).toEqual([]);

@@ -1,4 +1,4 @@
-//! The state that is recorded: a bit of everything, and one chat with a tool call, a question and a sub agent.
+//! The state that is recorded: a bit of everything, and one chat with a tool call, a question and a subagent.
 
 use chatos_testkit::{RunningHost, Script, eventually};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(crate) struct Seeded {
     operation: String,
 }
 
-/// The main agent hands on, then calls a tool that a person is asked about; the sub agent calls one freely.
+/// The main agent hands on, then calls a tool that a person is asked about; the subagent calls one freely.
 fn decide(request: &Value) -> Script {
     let messages = request["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let results = messages.iter().filter(|message| message["role"] == "tool").count();

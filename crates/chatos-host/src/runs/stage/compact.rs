@@ -196,7 +196,7 @@ impl Inner {
             .map(|child| format!("- {} {}", child.job_id.as_deref().unwrap_or(&child.id), child.task))
             .collect();
         if !jobs.is_empty() {
-            lines.push(if en { "Sub agents at work:" } else { "正在工作的子智能体：" }.to_owned());
+            lines.push(if en { "Subagents at work:" } else { "正在工作的子智能体：" }.to_owned());
             lines.extend(jobs);
         }
         Ok(lines.join("\n"))

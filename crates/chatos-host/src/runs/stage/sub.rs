@@ -1,4 +1,4 @@
-//! What a sub agent says and does, as steps of its job for those who watch it (agents §10.4).
+//! What a subagent says and does, as steps of its job for those who watch it (agents §10.4).
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use super::Inner;
 use chatos_records::sub_steps;
 
 impl Inner {
-    /// Tells a step of a sub agent, keyed by its number (agents §10.4).
+    /// Tells a step of a subagent, keyed by its number (agents §10.4).
     pub(super) fn sub_step(&self, kind: &str, payload: Value) {
         let Some(job) = &self.parts.run.job_id else { return };
         let index = self.told.fetch_add(1, Ordering::Relaxed);
@@ -26,7 +26,7 @@ impl Inner {
         self.parts.host.runs().sub_progress(job, &body.step);
     }
 
-    /// A sub agent's answer as steps of its job.
+    /// A subagent's answer as steps of its job.
     pub(super) fn tell_answer(&self, text: &str, thought: &str, calls: &[ToolCallRow]) {
         if self.parts.run.job_id.is_none() {
             return;

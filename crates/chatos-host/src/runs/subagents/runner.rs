@@ -1,4 +1,4 @@
-//! What the router server asks of the host about sub agents.
+//! What the router server asks of the host about subagents.
 
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::job_state;
 use crate::host::Host;
 use chatos_records::run_view;
 
-/// Sub agents for the router server, without keeping the host.
+/// Subagents for the router server, without keeping the host.
 pub(crate) struct HostRunner(pub(crate) Weak<Host>);
 
 impl HostRunner {
@@ -86,7 +86,7 @@ impl SubagentRunner for HostRunner {
         Box::pin(async move {
             let host = self.host().ok()?;
             let said = host.runs().compare(&task, &candidates, &trace).await;
-            said.inspect_err(|fault| tracing::info!(%fault, "no model compared the sub agents")).ok()?
+            said.inspect_err(|fault| tracing::info!(%fault, "no model compared the subagents")).ok()?
         })
     }
 
@@ -107,7 +107,7 @@ impl SubagentRunner for HostRunner {
             });
             tokio::spawn(async move {
                 if let Err(fault) = host.runs().drive_sub(run).await {
-                    tracing::warn!(%fault, "a job of a sub agent failed");
+                    tracing::warn!(%fault, "a job of a subagent failed");
                 }
             });
             Ok(answer)

@@ -1,4 +1,4 @@
-// Chinese texts of the sub agents page.
+// Chinese texts of the subagents page.
 
 import type { subagents as en } from '../../en/admin/subagents';
 
