@@ -11,7 +11,7 @@ import { CountingModel } from './model';
 
 const fence = (source: string) => `\`\`\`mermaid\n${source}\n\`\`\``;
 const FLOW = 'flowchart LR\n  A[Question] --> B{Approved?}\n  B -->|yes| C[Run]\n  B -->|no| D[Note to the agent]';
-const TALK = 'sequenceDiagram\n  participant U as You\n  participant A as Agent\n  U->>A: Fix the test\n  A-->>U: Needs your approval\n  Note over U,A: Nothing happens without your OK';
+const TALK = 'sequenceDiagram\n  participant U as You\n  participant A as Agent\n  U->>A: Fix the test\n  A-->>U: Needs your approval\n  Note over U,A: You decide';
 
 async function ask(page: Page): Promise<void> {
   await page.getByLabel('Message', { exact: true }).fill('Draw it');

@@ -18,11 +18,11 @@ const MOST_BYTES = 1_500_000;
 
 const WORDS = {
   en: {
-    ...SHOP.en, headline: 'Run AI agents and apps on this computer. Nothing happens without your OK.', message: 'Message', always: 'Always…', save: 'Save rule and approve',
+    ...SHOP.en, headline: 'Run AI agents and apps on this computer. Nothing that matters happens without your OK.', message: 'Message', always: 'Always…', save: 'Save rule and approve',
     undo: 'Undo…', undoOne: 'Undo 1 file', channel: 'My phone', guide: 'User guide', palette: 'Go to or run',
   },
   zh: {
-    ...SHOP.zh, headline: '在这台电脑上运行 AI 智能体和应用。没有你的同意，什么都不会发生。', message: '消息', always: '始终…', save: '保存规则并同意',
+    ...SHOP.zh, headline: '在这台电脑上运行 AI 智能体和应用。要紧的事，你点头才做。', message: '消息', always: '始终…', save: '保存规则并同意',
     undo: '撤销…', undoOne: '撤销 1 个文件', channel: '我的手机', guide: '用户指南', palette: '查找与操作',
   },
 };

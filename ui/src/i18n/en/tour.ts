@@ -1,7 +1,7 @@
 // Texts of the first minute.
 
 export const tour = {
-  headline: 'Run AI agents and apps on this computer. Nothing happens without your OK.',
+  headline: 'Run AI agents and apps on this computer. Nothing that matters happens without your OK.',
   cards: {
     file: { title: 'Let an agent change a file', text: 'See the change first, approve it, then undo it. It works in an empty folder.' },
     app: { title: 'Open an app', text: 'Notes runs right here. Agents can use its tools, too.' },

@@ -3,7 +3,7 @@
 import type { tour as english } from '../en/tour';
 
 export const tour: typeof english = {
-  headline: '在这台电脑上运行 AI 智能体和应用。没有你的同意，什么都不会发生。',
+  headline: '在这台电脑上运行 AI 智能体和应用。要紧的事，你点头才做。',
   cards: {
     file: { title: '让智能体修改文件', text: '先看改动，再同意，还能撤销。全程在一个空文件夹里进行。' },
     app: { title: '打开一个应用', text: '“笔记”直接在这里运行，智能体也能使用它的工具。' },
