@@ -214,6 +214,6 @@ impl Apps {
 }
 
 /// The fault of work on another thread that panicked.
-pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
+pub(crate) fn broken(error: &chatos_blocking::WorkError) -> Fault {
     Fault::new(ErrorCode::Internal, Text::fixed("work for an app failed", "应用的操作失败")).caused_by(error)
 }

@@ -57,7 +57,7 @@ impl BackendPort for Port {
         Box::pin(async move {
             let apps = apps.ok_or_else(stopping)?;
             let node = apps.backend_node().await?;
-            let work = tokio::task::spawn_blocking(move || apps.prepare_backend(&plugin, node));
+            let work = chatos_blocking::run(move || apps.prepare_backend(&plugin, node));
             match work.await {
                 Ok(done) => done,
                 Err(error) => Err(BackendError::new("internal", error.to_string(), error.to_string())),

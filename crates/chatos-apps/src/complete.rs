@@ -98,7 +98,7 @@ pub(crate) async fn complete(
 /// (host-api §9.3).
 async fn own_tools(apps: &Apps, plugin: &PluginId) -> Result<Toolset, Fault> {
     let (asking, id) = (apps.clone(), plugin.clone());
-    let outcome = tokio::task::spawn_blocking(move || {
+    let outcome = chatos_blocking::run(move || {
         let snapshot = asking.plugins()?.snapshot();
         let apps = snapshot.plugin(&id).map(|found| found.loaded.apps.as_slice()).unwrap_or_default();
         let mut agent = AgentRecord::new("", SAFE_DEFAULT);

@@ -128,5 +128,5 @@ fn without_root(patch: &Map<String, Value>) -> Map<String, Value> {
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| broken(&error))?
+    chatos_blocking::run(work).await.map_err(|error| broken(&error))?
 }

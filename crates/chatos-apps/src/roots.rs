@@ -87,7 +87,7 @@ impl Apps {
         let _one = self.0.wishing.lock().await;
         let (host, plugin) = (self.clone(), plugin_id.to_owned());
         let wish = wished.map(str::trim).filter(|wish| !wish.is_empty()).map(str::to_owned);
-        let looked = tokio::task::spawn_blocking(move || {
+        let looked = chatos_blocking::run(move || {
             let data = host.app_data_dir(&plugin)?;
             let known = wish.map(|wish| host.known_root(&plugin, &data, &wish)).transpose()?;
             Ok::<_, Fault>((data, known))
@@ -274,13 +274,13 @@ impl Apps {
 
     async fn put_root(&self, row: AppRootRow) -> Result<(), Fault> {
         let host = self.clone();
-        let done = tokio::task::spawn_blocking(move || host.store().put_app_root(row)).await;
+        let done = chatos_blocking::run(move || host.store().put_app_root(row)).await;
         done.map_err(|error| broken(&error))?.map_err(Fault::from)
     }
 
     async fn drop_root(&self, row: &AppRootRow) {
         let (host, row) = (self.clone(), row.clone());
-        let done = tokio::task::spawn_blocking(move || {
+        let done = chatos_blocking::run(move || {
             let data = host.app_data_dir(&row.plugin_id)?.to_string_lossy().into_owned();
             let gone = host.store().forget_app_root(&row.plugin_id, &row.root, &data);
             gone.map_err(Fault::from)

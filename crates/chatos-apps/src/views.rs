@@ -195,7 +195,7 @@ impl Apps {
     /// What the policy grants an agent.
     async fn outcome_of(&self, agent: String) -> Result<Outcome, Fault> {
         let agents = self.agents().clone();
-        let work = tokio::task::spawn_blocking(move || agents.outcome(&agents.find(&agent)?, Role::Main));
+        let work = chatos_blocking::run(move || agents.outcome(&agents.find(&agent)?, Role::Main));
         work.await.map_err(|error| broken(&error))?
     }
 

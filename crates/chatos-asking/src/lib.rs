@@ -97,7 +97,7 @@ impl<D: DeskOwner> DeskQueue<D> {
         work: impl FnOnce(&Questions) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, QueueError> {
         let owner = Arc::clone(&self.0);
-        let done = tokio::task::spawn_blocking(move || work(owner.desk()?)).await;
+        let done = chatos_blocking::run(move || work(owner.desk()?)).await;
         match done {
             Ok(done) => done.map_err(|fault| queue_error(&fault)),
             Err(error) => {
@@ -137,7 +137,7 @@ impl<D: DeskOwner> DeskQueue<D> {
 
     async fn step(&self, id: &RequestId, limit: Duration) -> Result<Option<Verdict>, QueueError> {
         let owner = Arc::clone(&self.0);
-        let opened = tokio::task::spawn_blocking(move || owner.desk().map(drop)).await;
+        let opened = chatos_blocking::run(move || owner.desk().map(drop)).await;
         if let Ok(Err(fault)) = opened {
             return Err(queue_error(&fault));
         }
@@ -153,7 +153,7 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
     fn rule_on<'a>(&'a self, effect: &'a Effect, trace: &'a Trace) -> BoxFuture<'a, Ruling> {
         let (owner, effect, trace) = (Arc::clone(&self.0), effect.clone(), trace.clone());
         Box::pin(async move {
-            let ruled = tokio::task::spawn_blocking(move || owner.rule_on(&effect, &trace)).await;
+            let ruled = chatos_blocking::run(move || owner.rule_on(&effect, &trace)).await;
             ruled.unwrap_or_else(|error| {
                 tracing::error!(%error, "the rules could not be asked; the person is");
                 Ruling::Ask
@@ -164,14 +164,14 @@ impl<D: DeskOwner> PromptQueue for DeskQueue<D> {
     fn is_ruled<'a>(&'a self, effect: &'a Effect, trace: &'a Trace) -> BoxFuture<'a, bool> {
         let (owner, effect, trace) = (Arc::clone(&self.0), effect.clone(), trace.clone());
         Box::pin(async move {
-            tokio::task::spawn_blocking(move || owner.is_ruled(&effect, &trace)).await.unwrap_or(false)
+            chatos_blocking::run(move || owner.is_ruled(&effect, &trace)).await.unwrap_or(false)
         })
     }
 
     fn reach(&self) -> BoxFuture<'_, Reach> {
         let owner = Arc::clone(&self.0);
         Box::pin(async move {
-            let reach = tokio::task::spawn_blocking(move || owner.reach()).await;
+            let reach = chatos_blocking::run(move || owner.reach()).await;
             reach.unwrap_or_else(|_| Reach::None(Text::fixed("the queue failed", "队列出错")))
         })
     }

@@ -96,7 +96,7 @@ impl Family {
     pub(crate) async fn end_rest(&mut self) {
         self.ended = true;
         let (mark, pid, started) = (self.mark.clone(), self.pid, self.started);
-        let work = tokio::task::spawn_blocking(move || {
+        let work = chatos_blocking::run(move || {
             let rest = Family { mark, pid, started, ended: true };
             rest.kill_members();
         });

@@ -94,7 +94,7 @@ impl Desk<'_> {
     async fn all(&self, wait: Duration) -> Result<All, Fault> {
         let (folder, project) = (self.folder.clone(), self.project.clone());
         let places = self.skills.clone();
-        let read = tokio::task::spawn_blocking(move || {
+        let read = chatos_blocking::run(move || {
             let mut shelves = vec![("user", own::read(&folder))];
             if let Some(project) = &project {
                 let read = |folder: &PathBuf| ("project", own::read_within(folder, Some(&project.root)));

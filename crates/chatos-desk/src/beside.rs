@@ -314,7 +314,7 @@ impl SettingsSource for BesideSettings {
 
 /// The first call makes the state, because its log is kept there. Without one the call still runs.
 async fn prepare(beside: Arc<Beside>) {
-    let made = tokio::task::spawn_blocking(move || beside.store().map(drop)).await;
+    let made = chatos_blocking::run(move || beside.store().map(drop)).await;
     match made {
         Ok(Ok(())) => {}
         Ok(Err(fault)) => tracing::warn!(%fault, "the state cannot be made; calls run without a log"),

@@ -57,7 +57,7 @@ impl Clients {
             written.insert(key, Instant::now());
         }
         let (id, at) = (row.id.clone(), Arc::clone(beside));
-        let put = tokio::task::spawn_blocking(move || {
+        let put = chatos_blocking::run(move || {
             at.store()?.put_client(&row, chatos_inbox::clients::lives).map_err(Fault::from)
         });
         if let Ok(Err(fault)) = put.await {
@@ -67,7 +67,7 @@ impl Clients {
         let beside = Arc::clone(beside);
         // Pages that show programs look again; without a host nobody does.
         tokio::spawn(async move {
-            let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
+            let host = chatos_blocking::run(move || beside.running()).await.ok().flatten();
             if let Some(host) = host {
                 let body = json!({ "id": id });
                 let told = HostApi::new(host)

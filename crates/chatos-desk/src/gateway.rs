@@ -491,7 +491,7 @@ impl Gateway {
         let (beside, session, span) =
             (Arc::clone(self.line.beside()), order.session.clone(), order.span.clone());
         let look = move || beside.store()?.question_of_call(&session, &span).map_err(Fault::from);
-        let asked = match tokio::task::spawn_blocking(look).await {
+        let asked = match chatos_blocking::run(look).await {
             Ok(Ok(asked)) => asked,
             Ok(Err(fault)) => {
                 tracing::warn!(%fault, "it is not known what a lost call had asked");

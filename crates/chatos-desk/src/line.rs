@@ -37,7 +37,7 @@ impl Line {
         let mut pause = PAUSE;
         loop {
             let beside = Arc::clone(&self.beside);
-            let found = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
+            let found = chatos_blocking::run(move || beside.running()).await.ok().flatten();
             if let Some(host) = found {
                 return Some(HostApi::new(host));
             }

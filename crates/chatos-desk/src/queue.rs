@@ -41,7 +41,7 @@ impl Queue {
     /// The host that runs now. Its token is a secret from here on (tools §9.2).
     async fn host(&self) -> Option<Announcement> {
         let beside = Arc::clone(&self.beside);
-        let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten()?;
+        let host = chatos_blocking::run(move || beside.running()).await.ok().flatten()?;
         self.redactor.learn(&host.token);
         Some(host)
     }
@@ -218,7 +218,7 @@ impl PromptQueue for Queue {
     fn may_decide<'a>(&'a self, client: &'a str, root: Option<&'a Path>) -> BoxFuture<'a, bool> {
         let (beside, client, root) = (Arc::clone(&self.beside), client.to_owned(), root.map(Path::to_owned));
         Box::pin(async move {
-            let asked = tokio::task::spawn_blocking(move || beside.may_decide(&client, root.as_deref()));
+            let asked = chatos_blocking::run(move || beside.may_decide(&client, root.as_deref()));
             // What is not known is not allowed.
             asked.await.unwrap_or(false)
         })

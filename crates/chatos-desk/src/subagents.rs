@@ -25,7 +25,7 @@ impl HostSubagents {
 
     async fn api(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ToolError> {
         let beside = Arc::clone(&self.0);
-        let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
+        let host = chatos_blocking::run(move || beside.running()).await.ok().flatten();
         let Some(host) = host else {
             let text =
                 Text::fixed("subagents run in a host, and none is running", "子智能体需要运行中的主机");
@@ -170,7 +170,7 @@ impl Drop for Cancel {
         let beside = Arc::clone(&self.beside);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            let host = tokio::task::spawn_blocking(move || beside.running()).await.ok().flatten();
+            let host = chatos_blocking::run(move || beside.running()).await.ok().flatten();
             if let Some(host) = host {
                 let path = format!("/api/v1/tools/calls/{}/cancel", encode(&call));
                 // It may have ended meanwhile.

@@ -91,7 +91,7 @@ impl Sandbox {
     /// What `chatos plugin validate` says about the files as they are.
     pub async fn problems(&self, lang: Lang) -> Result<DevProblems, Fault> {
         let dir = self.options.dir.clone();
-        let looked = tokio::task::spawn_blocking(move || validate(&dir, None, &DefaultLists::embedded()));
+        let looked = chatos_blocking::run(move || validate(&dir, None, &DefaultLists::embedded()));
         let looked = looked.await.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("looking at the plugin failed")).caused_by(&error)
         })?;

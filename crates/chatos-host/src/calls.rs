@@ -97,7 +97,7 @@ impl Calls {
     /// Waits until every audit record is kept.
     pub(crate) async fn close(&self) {
         let ports = Arc::clone(&self.ports);
-        if let Err(error) = tokio::task::spawn_blocking(move || ports.flush()).await {
+        if let Err(error) = chatos_blocking::run(move || ports.flush()).await {
             tracing::error!(%error, "audit records may be missing");
         }
     }

@@ -109,7 +109,7 @@ impl Host {
         let host = std::sync::Arc::clone(self);
         findings.push(shell_sandbox());
         findings.extend(self.reach().examine().await);
-        let looked = tokio::task::spawn_blocking(move || host.examine(deep)).await;
+        let looked = chatos_blocking::run(move || host.examine(deep)).await;
         match looked {
             Ok(more) => findings.extend(more),
             Err(error) => findings.push(Finding::new(
@@ -302,7 +302,7 @@ impl Host {
     /// Does the lossless repairs and looks again.
     pub async fn doctor_fix(self: &std::sync::Arc<Self>) -> Vec<Finding> {
         let host = std::sync::Arc::clone(self);
-        if let Err(error) = tokio::task::spawn_blocking(move || host.repair()).await {
+        if let Err(error) = chatos_blocking::run(move || host.repair()).await {
             tracing::error!(%error, "the repairs failed");
         }
         self.doctor(false).await

@@ -381,7 +381,7 @@ impl Host {
         let host = Arc::clone(self);
         self.life.spawn(Box::pin(async move {
             let settling = Arc::clone(&host);
-            if let Err(error) = tokio::task::spawn_blocking(move || settling.settle_file_changes()).await {
+            if let Err(error) = chatos_blocking::run(move || settling.settle_file_changes()).await {
                 tracing::error!(%error, "looking for interrupted file changes failed");
             }
             host.find_node().await;
@@ -392,7 +392,7 @@ impl Host {
                     () = host.shutdown().cancelled() => return,
                     _ = tick.tick() => {
                         let host = Arc::clone(&host);
-                        let done = tokio::task::spawn_blocking(move || host.daily()).await;
+                        let done = chatos_blocking::run(move || host.daily()).await;
                         if let Err(error) = done {
                             tracing::error!(%error, "the daily work failed");
                         }

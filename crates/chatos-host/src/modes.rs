@@ -152,7 +152,7 @@ impl Host {
                 _ = tick.tick() => {}
             }
             let host = Arc::clone(&self);
-            let look = tokio::task::spawn_blocking(move || {
+            let look = chatos_blocking::run(move || {
                 let began = Instant::now();
                 host.publish_again();
                 let wide = host.narrow_modes(&mut told);

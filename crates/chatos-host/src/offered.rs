@@ -15,7 +15,7 @@ impl Host {
     /// What the policy grants an agent in a role.
     pub async fn outcome_of(self: &Arc<Self>, agent: String, role: Role) -> Result<Outcome, Fault> {
         let host = Arc::clone(self);
-        let work = tokio::task::spawn_blocking(move || {
+        let work = chatos_blocking::run(move || {
             let agents = host.agents();
             agents.outcome(&agents.find(&agent)?, role)
         });

@@ -134,13 +134,13 @@ impl RunDesk {
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Fault> {
         let store = self.store.clone();
-        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        let done = chatos_blocking::run(move || work(&store)).await;
         done.map_err(|error| broken(&error))?.map_err(Fault::from)
     }
 }
 
 /// Work that panicked.
-pub(crate) fn broken(error: &tokio::task::JoinError) -> Fault {
+pub(crate) fn broken(error: &chatos_blocking::WorkError) -> Fault {
     Fault::new(ErrorCode::Internal, Text::same("work of a run failed")).caused_by(error)
 }
 

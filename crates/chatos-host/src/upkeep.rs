@@ -44,7 +44,7 @@ impl Host {
             (false, false) => return,
         };
         let host = Arc::clone(self);
-        let mut looking = tokio::task::spawn_blocking(move || host.store().check(depth));
+        let mut looking = chatos_blocking::run(move || host.store().check(depth));
         let looked = tokio::select! {
             looked = &mut looking => looked,
             () = self.shutdown().cancelled() => {

@@ -176,7 +176,7 @@ fn audit_forged(inbox: &Inbox, item: &Item, line: &LineRef) {
 
 async fn blocking(inbox: &Inbox, work: impl FnOnce(&Inbox) + Send + 'static) {
     let inbox = inbox.clone();
-    if let Err(error) = tokio::task::spawn_blocking(move || work(&inbox)).await {
+    if let Err(error) = chatos_blocking::run(move || work(&inbox)).await {
         tracing::error!(%error, "background work on the prompt queue failed");
     }
 }

@@ -100,7 +100,7 @@ impl Inbox {
         work: impl FnOnce(&Questions) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         let inbox = self.clone();
-        let done = tokio::task::spawn_blocking(move || work(inbox.questions()?)).await;
+        let done = chatos_blocking::run(move || work(inbox.questions()?)).await;
         done.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("work at the prompt queue failed")).caused_by(&error)
         })?

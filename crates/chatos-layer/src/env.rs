@@ -158,7 +158,7 @@ impl StoreHandle {
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, ToolError> {
         let handle = self.clone();
-        let task = tokio::task::spawn_blocking(move || work(&handle.need()?));
+        let task = chatos_blocking::run(move || work(&handle.need()?));
         // A commit that is under way is not undone by a cancelled call: it is awaited, which is soon.
         match task.await {
             Ok(result) => result.map_err(|error| store_error(&error)),

@@ -184,7 +184,7 @@ impl Shelf {
         let job = self.open(cx)?;
         let stop = Arc::clone(&job.stop);
         let shelf = self.clone();
-        let mut task = tokio::task::spawn_blocking(move || {
+        let mut task = chatos_blocking::run(move || {
             shelf.settle(&job);
             work(&job)
         });

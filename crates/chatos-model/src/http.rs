@@ -249,7 +249,7 @@ impl Inner {
     /// Sends the request, without what this vendor does not want to hear.
     async fn begin(&self, mut request: Request) -> Result<Reading, ModelError> {
         let find = Arc::clone(&self.secrets);
-        let found = tokio::task::spawn_blocking(move || find()).await;
+        let found = chatos_blocking::run(move || find()).await;
         let secrets = found.map_err(|error| ModelError::new(Class::Config, error.to_string()))??;
         request.params.extra_body.extend(secrets.body.clone());
         for _ in 0..=LESSONS {

@@ -154,7 +154,7 @@ async fn connector() -> Result<TlsConnector, String> {
     if let Some(config) = CONFIG.get() {
         return Ok(TlsConnector::from(Arc::clone(config)));
     }
-    let loaded = tokio::task::spawn_blocking(rustls_native_certs::load_native_certs).await;
+    let loaded = chatos_blocking::run(rustls_native_certs::load_native_certs).await;
     let loaded = loaded.map_err(|error| error.to_string())?;
     let mut roots = rustls::RootCertStore::empty();
     let (usable, _) = roots.add_parsable_certificates(loaded.certs);

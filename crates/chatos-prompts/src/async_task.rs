@@ -210,7 +210,7 @@ impl AsyncTask {
     // the entry off the list is written beside.
     async fn consume(&self, found: ResultEntry) -> TaskResult {
         let (prompts, id) = (self.prompts.clone(), found.request_id.clone());
-        let consumed = tokio::task::spawn_blocking(move || {
+        let consumed = chatos_blocking::run(move || {
             if let Err(error) = prompts.consume_result(&id) {
                 // The result counts all the same; it only stays listed.
                 tracing::warn!(%error, task = %id, "cannot acknowledge the result of a task");

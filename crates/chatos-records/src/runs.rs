@@ -33,7 +33,7 @@ impl RunRecords {
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, Fault> {
         let store = self.store.clone();
-        let done = tokio::task::spawn_blocking(move || work(&store)).await;
+        let done = chatos_blocking::run(move || work(&store)).await;
         done.map_err(|error| {
             Fault::new(ErrorCode::Internal, Text::same("reading what is kept of runs failed"))
                 .caused_by(&error)

@@ -191,7 +191,7 @@ async fn revised(app: &App, request: &Parts, revision: &Arc<Revision>, path: &st
         return response;
     }
     let (reading, wanted) = (Arc::clone(revision), path.to_owned());
-    let read = tokio::task::spawn_blocking(move || reading.read(&wanted)).await;
+    let read = chatos_blocking::run(move || reading.read(&wanted)).await;
     match read {
         Ok(FrameAsset::Bytes(bytes)) => {
             let mut response = typed(bytes, assets::media_type(path));

@@ -8,6 +8,7 @@ mod api;
 mod app;
 mod assets;
 mod auth;
+mod blocking;
 mod caller;
 mod frames;
 mod guard;

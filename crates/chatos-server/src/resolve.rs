@@ -14,6 +14,7 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use serde_json::Value;
 
 use crate::api::{ApiError, read_body};
+use crate::blocking::blocking;
 use crate::narrow::AppCaller;
 
 /// Chats that are read at once.
@@ -113,17 +114,6 @@ async fn id_of(host: &Arc<Host>, list: &str, name: String) -> Result<Option<Stri
         _ => return Ok(None),
     };
     Ok(Some(id))
-}
-
-/// Asks the database beside the thread that serves requests.
-async fn blocking<T: Send + 'static>(
-    host: &Arc<Host>,
-    work: impl FnOnce(&Arc<Host>) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, ApiError> {
-    let host = Arc::clone(host);
-    let done = tokio::task::spawn_blocking(move || work(&host)).await;
-    let done = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    Ok(done?)
 }
 
 /// The id of a model; `default` is the default one.

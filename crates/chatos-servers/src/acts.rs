@@ -90,7 +90,7 @@ impl Servers {
     pub async fn log(&self, id: &str, limit: usize) -> Result<ServerLogView, Fault> {
         let known = self.known(id).await?;
         let (inner, identity) = (Arc::clone(self.inner()), known.identity().as_str().to_owned());
-        let read = tokio::task::spawn_blocking(move || {
+        let read = chatos_blocking::run(move || {
             let path = inner.logs.path(&identity).to_string_lossy().into_owned();
             ServerLogView { path, items: inner.logs.tail(&identity, limit) }
         });

@@ -46,7 +46,7 @@ impl Servers {
             return Ok(());
         };
         let (parts, known) = (self.inner().parts(), Arc::clone(known));
-        let looked = tokio::task::spawn_blocking(move || parts.admit_server(&known)).await;
+        let looked = chatos_blocking::run(move || parts.admit_server(&known)).await;
         looked.unwrap_or(Err(Failure::Stopped)).map_err(|_| untrusted(&plugin))
     }
 }

@@ -23,7 +23,7 @@ impl Servers {
             }
         };
         let parts = self.parts();
-        let rows = tokio::task::spawn_blocking(move || parts.store.tool_pins(identity.as_deref())).await;
+        let rows = chatos_blocking::run(move || parts.store.tool_pins(identity.as_deref())).await;
         let rows = rows.map_err(|error| failed(&error))??;
         let wanted = |row: &PinRow| match state {
             None => row.state != PinState::Approved,
@@ -64,7 +64,7 @@ impl Servers {
         let (identity, by) = (known.identity().as_str().to_owned(), by.to_owned());
         let (parts, own) = (self.parts(), identity.clone());
         let names: Vec<String> = tools.iter().map(|(name, _)| name.clone()).collect();
-        let done = tokio::task::spawn_blocking(move || {
+        let done = chatos_blocking::run(move || {
             let rows = parts.store.tool_pins(Some(&own))?;
             let wanted = tools.into_iter().filter_map(|(name, digest)| {
                 let digest =

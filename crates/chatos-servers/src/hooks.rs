@@ -49,7 +49,7 @@ impl Hooks for PoolHooks {
         }
         Box::pin(async move {
             let parts = inner.parts();
-            let looked = tokio::task::spawn_blocking(move || parts.admit_server(&known)).await;
+            let looked = chatos_blocking::run(move || parts.admit_server(&known)).await;
             looked.unwrap_or(Err(Failure::Stopped))
         })
     }
@@ -94,8 +94,7 @@ impl Hooks for PoolHooks {
             };
             let (name, identity) = (name_of(&inner, &key), key.as_str().to_owned());
             let (parts, offered) = (inner.parts(), inner.as_offered(&key, list));
-            let checked =
-                tokio::task::spawn_blocking(move || pins::check(&parts, &identity, &name, &offered)).await;
+            let checked = chatos_blocking::run(move || pins::check(&parts, &identity, &name, &offered)).await;
             if let Ok(Err(fault)) = checked {
                 tracing::error!(%fault, "approved tools cannot be compared");
             }

@@ -32,7 +32,7 @@ impl Servers {
             return Ok(None);
         }
         let (servers, parts) = (self.clone(), self.parts());
-        let texts = tokio::task::spawn_blocking(move || -> Result<Vec<(String, String)>, Fault> {
+        let texts = chatos_blocking::run(move || -> Result<Vec<(String, String)>, Fault> {
             let pins = parts.store.tool_pins(None)?;
             let mut texts = Vec::new();
             for known in known {

@@ -128,7 +128,7 @@ impl Servers {
         untrusted: &HashMap<ServerIdentity, Text>,
     ) -> Result<Vec<ServerOffer>, Fault> {
         let store = parts.store.clone();
-        let rows = tokio::task::spawn_blocking(move || store.tool_pins(None)).await;
+        let rows = chatos_blocking::run(move || store.tool_pins(None)).await;
         let rows = rows.map_err(|error| failed(&error))?.unwrap_or_default();
         let mut by_server: HashMap<&str, Vec<&str>> = HashMap::new();
         for row in rows.iter().filter(|row| !row.tool.is_empty() && row.tool != pins::INSTRUCTIONS) {
@@ -209,8 +209,7 @@ impl Inner {
         }
         let (identity, name) = (known.identity().as_str().to_owned(), known.name().to_owned());
         let (checked, checking) = (self.as_offered(key, Arc::clone(&list)), Arc::clone(&parts));
-        let off =
-            tokio::task::spawn_blocking(move || pins::check(&checking, &identity, &name, &checked)).await;
+        let off = chatos_blocking::run(move || pins::check(&checking, &identity, &name, &checked)).await;
         let off = match off {
             Ok(Ok(off)) => off,
             // What cannot be compared is not offered: nothing fails open.

@@ -104,7 +104,7 @@ impl Servers {
             return Err(of_an_app(known));
         }
         let (parts, row_id) = (self.parts(), known.id.clone());
-        let row = tokio::task::spawn_blocking(move || parts.store.mcp_server(&row_id)).await;
+        let row = chatos_blocking::run(move || parts.store.mcp_server(&row_id)).await;
         let row = row.map_err(|error| failed(&error))??;
         row.ok_or_else(|| unknown(Noun::SERVER, id, None))
     }
@@ -125,7 +125,7 @@ impl Servers {
         self.forget_sign_in(&known).await;
         self.inner().answered_otherwise(known.identity().as_str()).await;
         let (parts, row_id) = (self.parts(), known.id.clone());
-        let gone = tokio::task::spawn_blocking(move || parts.store.remove_mcp_server(&row_id)).await;
+        let gone = chatos_blocking::run(move || parts.store.remove_mcp_server(&row_id)).await;
         gone.map_err(|error| failed(&error))??;
         drop(alone);
         if let Some(key) = known.key() {
@@ -153,7 +153,7 @@ impl Servers {
         if taken {
             return Err(name_taken(&wanted));
         }
-        let work = tokio::task::spawn_blocking(move || {
+        let work = chatos_blocking::run(move || {
             let stored = parts.open_auth(&row.id, row.auth_sealed.as_deref()).unwrap_or_default();
             let (row, auth) = merge(row, stored, input)?;
             check_address(&row, &auth)?;

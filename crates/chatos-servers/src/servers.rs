@@ -157,7 +157,7 @@ impl Inner {
         let node = parts.node.find().await;
         // Read first: a change while the list is made makes it an old one.
         let changes = self.changes.load(Ordering::SeqCst);
-        let made = tokio::task::spawn_blocking(move || {
+        let made = chatos_blocking::run(move || {
             let made = catalogue::make(&parts, node.as_ref());
             // It looked at the disk, and what it noticed there is told by whoever noticed it.
             if parts.serving {

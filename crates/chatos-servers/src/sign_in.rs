@@ -326,7 +326,7 @@ fn host_of(url: &str) -> String {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| failed(&error))
+    chatos_blocking::run(work).await.map_err(|error| failed(&error))
 }
 
 fn unkept(reason: &str) -> Fault {

@@ -96,11 +96,11 @@ impl Inner {
             if let (Phase::Ready, Some(peer), Some(spec)) = (status.phase, &status.peer, &server.spec) {
                 let (identity, digest) = (status.key.as_str().to_owned(), spec.digest.clone());
                 let (store, era) = (parts.store.clone(), peer.era.as_str());
-                tokio::task::spawn_blocking(move || {
+                parts.life.spawn_blocking(Box::new(move || {
                     if let Err(error) = store.remember_era(&identity, &digest, era) {
                         tracing::warn!(%error, "the era of a server is not remembered");
                     }
-                });
+                }));
             }
         }
     }

@@ -71,7 +71,7 @@ impl Tool for ListWorkspaceFiles {
 
     async fn call(&self, args: Args, cx: &CallCx) -> Result<Outcome<Data>, ToolError> {
         let root = open_root(cx, &self.0.protected)?;
-        let task = tokio::task::spawn_blocking(move || {
+        let task = chatos_blocking::run(move || {
             let options = WalkOptions { hidden: true, ignored: true, depth: 1 };
             list::list(&root, &args.path, options, 0, usize::MAX, &Never)
         });

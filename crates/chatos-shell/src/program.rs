@@ -201,7 +201,7 @@ impl Program {
                 None => {
                     let token = self.token.clone();
                     // A supervisor that was killed leaves its program: it is found by its mark.
-                    if let Err(error) = tokio::task::spawn_blocking(move || pool::sweep(&token)).await {
+                    if let Err(error) = chatos_blocking::run(move || pool::sweep(&token)).await {
                         tracing::error!(%error, "what a killed supervisor left could not be ended");
                     }
                     return Ended::Lost;

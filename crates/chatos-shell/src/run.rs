@@ -620,7 +620,7 @@ impl RunShellCommand {
         }
         let root = command::open_root(cx, &self.0.protected).ok()?;
         let named = prepared.checked.named.clone();
-        let task = tokio::task::spawn_blocking(move || changes::before(&root, &named, &Never));
+        let task = chatos_blocking::run(move || changes::before(&root, &named, &Never));
         cx.unless_stopped(task).await.ok()?.ok()?
     }
 
@@ -641,7 +641,7 @@ impl RunShellCommand {
             root: root.path().display().to_string(),
         };
         let store = self.0.changes.clone();
-        let task = tokio::task::spawn_blocking(move || {
+        let task = chatos_blocking::run(move || {
             let mut after = changes::after(&root, &before, &Never);
             let mut lost = 0;
             for change in std::mem::take(&mut after.records) {

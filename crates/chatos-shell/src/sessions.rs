@@ -351,7 +351,7 @@ impl Shop {
     /// All sessions of the state directory.
     pub(super) async fn all_sessions(&self) -> Result<Vec<Found>, ToolError> {
         let base = self.sessions_dir()?;
-        let task = tokio::task::spawn_blocking(move || all(&base));
+        let task = chatos_blocking::run(move || all(&base));
         Ok(task.await.unwrap_or_default())
     }
 

@@ -134,7 +134,7 @@ pub(super) async fn until_stopped(
     server.run(app).await;
     signals.abort();
     host.settle().await;
-    let closing = tokio::task::spawn_blocking(move || host.close()).await;
+    let closing = chatos_blocking::run(move || host.close()).await;
     closing.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))
 }
 

@@ -33,7 +33,7 @@ impl Host {
     /// answer to any more.
     pub(crate) async fn pick_up_asks(self: Arc<Self>) {
         let host = Arc::clone(&self);
-        let found = tokio::task::spawn_blocking(move || host.sort_asks()).await;
+        let found = chatos_blocking::run(move || host.sort_asks()).await;
         let by_hand = match found {
             Ok(Ok(by_hand)) => by_hand,
             Ok(Err(fault)) => return tracing::error!(%fault, "open questions of servers are lost"),

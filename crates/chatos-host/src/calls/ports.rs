@@ -122,7 +122,7 @@ impl HostPorts {
     ) -> Later<Result<T, Fault>> {
         let store = self.store.clone();
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || work(&store)).await;
+            let done = chatos_blocking::run(move || work(&store)).await;
             done.map_err(|error| failed(&error))?.map_err(Fault::from)
         })
     }
@@ -148,7 +148,7 @@ impl Ports for HostPorts {
     ) -> Later<Result<(String, Value), ToolError>> {
         let store = self.store.clone();
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || results::read(&store, &trace, &arguments)).await;
+            let done = chatos_blocking::run(move || results::read(&store, &trace, &arguments)).await;
             done.unwrap_or_else(|error| Err(ToolError::internal(error.to_string())))
         })
     }
@@ -354,7 +354,7 @@ impl Ports for HostPorts {
         let host = self.host.upgrade();
         Box::pin(async move {
             let Some(host) = host else { return Ruling::Ask };
-            let ruled = tokio::task::spawn_blocking(move || host.inbox().rule_on(&effect, &trace)).await;
+            let ruled = chatos_blocking::run(move || host.inbox().rule_on(&effect, &trace)).await;
             ruled.unwrap_or(Ruling::Ask)
         })
     }

@@ -86,7 +86,7 @@ pub(super) async fn sample(
 /// The run the call belongs to, and its model; the default one without.
 async fn model_of(host: &Arc<Host>, asker: &Asker) -> Result<(Option<RunRow>, ModelRecord), Fault> {
     let (host, run_id) = (Arc::clone(host), asker.trace.run_id.clone());
-    let found = tokio::task::spawn_blocking(move || {
+    let found = chatos_blocking::run(move || {
         let run = run_id.and_then(|id| host.store().run(&id).ok().flatten());
         let wanted = run.as_ref().map(|run| run.model_id.clone()).filter(|id| !id.is_empty());
         let model = host.models().resolve(wanted.as_deref())?;

@@ -22,7 +22,7 @@ impl RunDesk {
     ) -> Result<SubImport, Fault> {
         let host = self.host()?;
         let path = PathBuf::from(path);
-        tokio::task::spawn_blocking(move || {
+        chatos_blocking::run(move || {
             let mut found = read_sub_folder(&path)?;
             if !apply {
                 return Ok(found);
@@ -61,7 +61,7 @@ impl RunDesk {
     pub async fn remove_subagents(&self, id: &str) -> Result<(), Fault> {
         let host = self.host()?;
         let id = id.to_owned();
-        tokio::task::spawn_blocking(move || {
+        chatos_blocking::run(move || {
             let desk = host.runs();
             let (all, _) = desk.subagents()?;
             let plugin = all.into_iter().find(|plugin| plugin.id == id);

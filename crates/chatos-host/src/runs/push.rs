@@ -44,7 +44,7 @@ pub(super) fn trace(host: &Arc<Host>, trace_id: String) {
 async fn send(host: &Arc<Host>, endpoint: &str, trace_id: String) -> Result<(), ModelError> {
     let content = host.settings().text("otlpContent") == "on";
     let reading = Arc::clone(host);
-    let made = tokio::task::spawn_blocking(move || {
+    let made = chatos_blocking::run(move || {
         chatos_records::otlp_of_trace(reading.store(), reading.redactor(), &trace_id, content)
     });
     let lost = |error: String| ModelError::new(Class::Config, error);

@@ -110,11 +110,9 @@ impl RunDesk {
             let (host, row, order) = (host.clone(), row.clone(), order.clone());
             let app = sender.by_app.clone();
             let images = files.iter().any(Attached::is_picture);
-            tokio::task::spawn_blocking(move || {
-                super::begin::check(&host, &row, &order, app.as_ref(), images)
-            })
-            .await
-            .map_err(|error| super::broken(&error))??
+            chatos_blocking::run(move || super::begin::check(&host, &row, &order, app.as_ref(), images))
+                .await
+                .map_err(|error| super::broken(&error))??
         };
         if let Ok(record) = host.models().resolve(Some(model.as_str()).filter(|id| !id.is_empty())) {
             chatos_documents::seen_by_model(&mut files, super::begin::native(&host, &record));

@@ -33,7 +33,7 @@ impl RunDesk {
     pub async fn import_chat(&self, text: String) -> Result<SessionView, Fault> {
         let session = self.new_session(SessionOrder::default()).await?;
         let redactor = self.host()?.redactor().clone();
-        let chat = tokio::task::spawn_blocking(move || chatos_archive::ChatOfFile::read(&text, &redactor));
+        let chat = chatos_blocking::run(move || chatos_archive::ChatOfFile::read(&text, &redactor));
         let chat = chat.await.map_err(|error| super::broken(&error))??;
         let row = self.work(move |store| chat.put(store, session)).await?;
         let view = session_view(row, None, None);
@@ -50,7 +50,7 @@ impl RunDesk {
         let host = self.host()?;
         let (asking, by) = (Arc::clone(&host), caller.clone());
         let wanted = order.agent_id.clone().filter(|id| !id.is_empty());
-        let agent = tokio::task::spawn_blocking(move || match wanted {
+        let agent = chatos_blocking::run(move || match wanted {
             Some(id) => asking.apps().reach_answering(&by, &id).map(|()| id),
             None => asking.apps().agent_of_app(&by.plugin_id).map(|agent| agent.id),
         });
@@ -94,7 +94,7 @@ impl RunDesk {
         let workspace = order.workspace_root.unwrap_or_default();
         check_workspace(&workspace)?;
         let (agent, model) = (order.agent_id, order.model_id);
-        let (agent, model) = tokio::task::spawn_blocking(move || {
+        let (agent, model) = chatos_blocking::run(move || {
             let agent = match agent.filter(|id| !id.is_empty()) {
                 Some(written) => host.agents().find(&written)?.id,
                 None => host.agents().first_agent()?.id,
@@ -146,7 +146,7 @@ impl RunDesk {
         let host = self.host()?;
         let chosen = change.workspace_root.clone();
         let (agent, model) = (change.agent_id.clone(), change.model_id.clone());
-        tokio::task::spawn_blocking(move || {
+        chatos_blocking::run(move || {
             if let Some(id) = agent {
                 host.agents().agent(&id)?;
             }
@@ -176,7 +176,7 @@ impl RunDesk {
         if let (Some(plugin), Some(root)) = (view.made_by.clone(), chosen.filter(|root| !root.is_empty())) {
             let host = self.host()?;
             // A folder a person chose for it.
-            tokio::task::spawn_blocking(move || host.apps().root_chosen(&plugin, &root))
+            chatos_blocking::run(move || host.apps().root_chosen(&plugin, &root))
                 .await
                 .map_err(|error| super::broken(&error))??;
         }

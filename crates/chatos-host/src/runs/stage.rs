@@ -203,7 +203,7 @@ impl HostStage {
     ) -> Later<Result<T, Fault>> {
         let stage = self.clone();
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || work(&stage.0)).await;
+            let done = chatos_blocking::run(move || work(&stage.0)).await;
             done.unwrap_or_else(|error| Err(super::broken(&error)))
         })
     }

@@ -194,7 +194,7 @@ impl RunDesk {
         let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
         let begun = {
             let (host, active) = (Arc::clone(&host), Arc::clone(&active));
-            tokio::task::spawn_blocking(move || host.runs().begin(&host, run, &active))
+            chatos_blocking::run(move || host.runs().begin(&host, run, &active))
                 .await
                 .map_err(|error| super::broken(&error))?
         };
@@ -256,7 +256,7 @@ impl RunDesk {
             })
             .await?;
         let (given, registered) = (Arc::clone(host), Arc::clone(&active));
-        let begun = tokio::task::spawn_blocking(move || given.runs().begin(&given, run, &registered))
+        let begun = chatos_blocking::run(move || given.runs().begin(&given, run, &registered))
             .await
             .map_err(|error| super::broken(&error))??;
         let made = tokio::select! {
@@ -414,8 +414,7 @@ impl RunDesk {
         let ids: Vec<String> =
             std::iter::once(run_id.to_owned()).chain(children.into_iter().map(|child| child.id)).collect();
         let gone = Arc::clone(&host);
-        let done =
-            tokio::task::spawn_blocking(move || ids.iter().try_for_each(|id| ask::withdraw_all(&gone, id)));
+        let done = chatos_blocking::run(move || ids.iter().try_for_each(|id| ask::withdraw_all(&gone, id)));
         if let Ok(Err(fault)) = done.await {
             tracing::warn!(%fault, "questions of a discarded run stay");
         }
@@ -614,7 +613,7 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
     // Nobody waits for what a stopped run asked.
     if aborted {
         let gone = Arc::clone(&host);
-        let done = tokio::task::spawn_blocking(move || ask::withdraw_all(&gone, &run_id)).await;
+        let done = chatos_blocking::run(move || ask::withdraw_all(&gone, &run_id)).await;
         if let Ok(Err(fault)) = done {
             tracing::warn!(%fault, "questions of a stopped run stay");
         }

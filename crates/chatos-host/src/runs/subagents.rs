@@ -88,7 +88,7 @@ impl RunDesk {
     pub async fn enable_subagents(&self, id: &str, enabled: bool) -> Result<(), Fault> {
         let host = self.host()?;
         let wanted = id.to_owned();
-        tokio::task::spawn_blocking(move || {
+        chatos_blocking::run(move || {
             let desk = host.runs();
             let (all, _) = desk.subagents()?;
             let plugin =

@@ -36,7 +36,7 @@ pub(super) async fn check(
     }
     let Some(agent) = call.agent.clone() else { return Ok(None) };
     let asking = Arc::clone(host);
-    let found = tokio::task::spawn_blocking(move || asking.agents().find(&agent)).await;
+    let found = chatos_blocking::run(move || asking.agents().find(&agent)).await;
     let found = found
         .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("no agent")).caused_by(&error))??;
     if found.workspace_root.is_empty() {

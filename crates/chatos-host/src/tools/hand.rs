@@ -113,7 +113,7 @@ impl CallObserver for Caller {
 async fn resumed(host: &Arc<Host>, call: &ToolCall, server: Option<&str>) -> Option<Resumed> {
     let request_id = call.resume.clone()?;
     let (asking, id) = (Arc::clone(host), request_id.clone());
-    let row = tokio::task::spawn_blocking(move || asking.store().prompt(&id)).await.ok()?.ok()??;
+    let row = chatos_blocking::run(move || asking.store().prompt(&id)).await.ok()?.ok()??;
     let entry: Value = serde_json::from_str(&row.entry).ok()?;
     let session = call.meta.get("sessionId")?;
     if entry.pointer("/chatos/sessionId") != Some(session) {
@@ -131,7 +131,7 @@ async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Faul
     let servers = host.servers();
     let Some(agent) = call.agent.clone() else { return servers.toolset_of(&call.server, call.lang).await };
     let asking = Arc::clone(host);
-    let outcome = tokio::task::spawn_blocking(move || {
+    let outcome = chatos_blocking::run(move || {
         let agents = asking.agents();
         agents.outcome(&agents.find(&agent)?, Role::Main)
     });

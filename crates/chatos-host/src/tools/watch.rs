@@ -69,7 +69,7 @@ pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
         }
         let Some(host) = host.upgrade() else { return };
         let before = known.clone();
-        let looked = tokio::task::spawn_blocking(move || {
+        let looked = chatos_blocking::run(move || {
             look(&host, &before).unwrap_or_else(|error| {
                 tracing::debug!(%error, "cannot look for changes of other processes");
                 before

@@ -173,7 +173,7 @@ impl Keeper {
         let begun = Instant::now();
         loop {
             let store = Arc::clone(&self.store);
-            match tokio::task::spawn_blocking(move || store.turn()).await {
+            match chatos_blocking::run(move || store.turn()).await {
                 Ok(Ok(Some(turn))) => return Ok(Some(turn)),
                 Ok(Ok(None)) if begun.elapsed() < PATIENCE => tokio::time::sleep(AGAIN).await,
                 Ok(Ok(None)) => return Ok(None),
@@ -190,7 +190,7 @@ impl Keeper {
     /// What is kept, if it is for this server: its address may have been changed since.
     async fn load(&self, remote: &Remote) -> Result<Option<Grant>, Failure> {
         let store = Arc::clone(&self.store);
-        let loaded = tokio::task::spawn_blocking(move || store.load()).await;
+        let loaded = chatos_blocking::run(move || store.load()).await;
         let loaded = loaded.map_err(|error| Failure::Closed { reason: error.to_string() })?;
         Ok(loaded.filter(|grant| discovery::is_about(grant.resource(), &remote.uri)))
     }
@@ -198,7 +198,7 @@ impl Keeper {
     /// Keeps what came of a renewal. `false`: somebody signed in or out meanwhile.
     async fn replace(&self, before: &Grant, grant: Option<Grant>) -> bool {
         let (store, before) = (Arc::clone(&self.store), before.clone());
-        let kept = tokio::task::spawn_blocking(move || store.replace(&before, grant.as_ref())).await;
+        let kept = chatos_blocking::run(move || store.replace(&before, grant.as_ref())).await;
         match kept {
             Ok(Ok(kept)) => kept,
             Ok(Err(error)) => {

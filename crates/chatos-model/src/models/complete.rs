@@ -63,7 +63,7 @@ impl Models {
     ) -> Result<Completion, Fault> {
         let wanted = order.model_id.clone();
         let opening = self.clone();
-        let (record, provider) = tokio::task::spawn_blocking(move || {
+        let (record, provider) = chatos_blocking::run(move || {
             let record = opening.resolve(wanted.as_deref())?;
             let provider = opening.open(&record)?;
             Ok::<_, Fault>((record, provider))
@@ -130,7 +130,7 @@ impl Models {
             ..UsageRow::default()
         };
         let store = self.parts().store.clone();
-        let counted = tokio::task::spawn_blocking(move || store.add_usage(row)).await;
+        let counted = chatos_blocking::run(move || store.add_usage(row)).await;
         counted.map_err(|error| broken(&error))??;
         let stop = match answer.stop {
             Some(Stop::Length) => "length",
@@ -143,6 +143,6 @@ impl Models {
 }
 
 /// Work that panicked.
-fn broken(error: &tokio::task::JoinError) -> Fault {
+fn broken(error: &chatos_blocking::WorkError) -> Fault {
     Fault::new(ErrorCode::Internal, Text::same("work of a model failed")).caused_by(error)
 }

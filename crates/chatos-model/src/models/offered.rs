@@ -107,7 +107,7 @@ impl Models {
         key: Option<Zeroizing<String>>,
     ) -> Result<Vec<Offered>, ModelError> {
         let find = keys::finder(self, record, key);
-        let found = tokio::task::spawn_blocking(move || find()).await;
+        let found = chatos_blocking::run(move || find()).await;
         let secrets = found.map_err(|error| ModelError::new(Class::Config, error.to_string()))??;
         let asking = Asking {
             provider: &record.provider,

@@ -205,7 +205,7 @@ impl Prompts {
         let Some(key) = key else {
             // The store and the file are read off the async threads.
             let (inner, id) = (self.inner.clone(), id.clone());
-            let read = tokio::task::spawn_blocking(move || inner.verified(&id)).await;
+            let read = chatos_blocking::run(move || inner.verified(&id)).await;
             return read.ok().flatten().ok_or(WaitError::Closed);
         };
         let _registered = Registered { inner: &self.inner, id, key };

@@ -29,7 +29,7 @@ pub async fn follow(path: PathBuf, events: Events, stop: CancellationToken) {
         if !tail.grew() {
             continue;
         }
-        let read = tokio::task::spawn_blocking(move || {
+        let read = chatos_blocking::run(move || {
             let news = tail.read();
             (tail, news)
         });

@@ -5,9 +5,9 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::access::{AccessKind, AccessList, AccessView, AllowAccess};
 use serde_json::{Map, json};
 
-use super::tasks::blocking;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -19,12 +19,12 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<AccessList, ApiError> {
-    let items = blocking(&app, |host| chatos_access::list(host.store(), None)).await?;
+    let items = blocking(app.host(), |host| chatos_access::list(host.store(), None)).await?;
     Ok(AccessList { items })
 }
 
 async fn allow(app: App, _: Caller, Body(body): Body<AllowAccess>) -> Result<AccessView, ApiError> {
-    let view = blocking(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let root = std::fs::canonicalize(&body.root).ok().filter(|root| root.is_dir() && root.is_absolute());
         let root = root.ok_or_else(|| {
             let shown: String = body.root.chars().take(200).collect();
@@ -48,7 +48,7 @@ async fn allow(app: App, _: Caller, Body(body): Body<AllowAccess>) -> Result<Acc
 }
 
 async fn revoke(app: App, _: Caller, Path(id): Path<String>) -> Result<AccessView, ApiError> {
-    let view = blocking(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let view = chatos_access::revoke(host.store(), &id)?;
         host.audit("access_revoked", fields(&view));
         Ok(view)

@@ -11,10 +11,10 @@ use chatos_wire::agent::{AcpChosen, AcpFound, AcpFoundList, AcpInput, AcpSession
 use serde_json::{Map, json};
 
 use super::agents::view;
-use super::tasks::{blocking, blocking_arc};
 use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -48,7 +48,7 @@ fn agent_of(host: &Host, chat: &str) -> Result<String, Fault> {
 }
 
 async fn session(app: App, _: Caller, Path(id): Path<String>) -> Result<AcpSession, ApiError> {
-    blocking_arc(&app, move |host| {
+    blocking(app.host(), move |host| {
         let agent = agent_of(host, &id)?;
         chatos_acp::session(host.store(), host.runs().seats(), &id, &agent)
     })
@@ -61,7 +61,7 @@ async fn choose(
     (Path(id), Body(order)): (Path<String>, Body<AcpChosen>),
 ) -> Result<AcpSession, ApiError> {
     let chat = id.clone();
-    let agent = blocking(&app, move |host| agent_of(host, &chat)).await?;
+    let agent = blocking(app.host(), move |host| agent_of(host, &chat)).await?;
     let (store, seats) = (app.host().store().clone(), app.host().runs().seats().clone());
     let details = json!({ "agentId": agent, "session": id, "option": order.option, "value": order.value });
     let (session, unasked) = chatos_acp::choose(store, seats, id, agent, order).await?;
@@ -77,7 +77,7 @@ fn found(host: &Host) -> Vec<Found> {
 }
 
 async fn find(app: App, _cx: Caller, (): ()) -> Result<AcpFoundList, ApiError> {
-    blocking(&app, |host| {
+    blocking(app.host(), |host| {
         let agents = host.agents().agents()?;
         let items = found(host)
             .into_iter()
@@ -111,7 +111,7 @@ async fn find(app: App, _cx: Caller, (): ()) -> Result<AcpFoundList, ApiError> {
 
 async fn create(app: App, cx: Caller, Body(input): Body<AcpInput>) -> Result<Created<AgentView>, ApiError> {
     let lang = cx.lang;
-    let made = blocking(&app, move |host| {
+    let made = blocking(app.host(), move |host| {
         let (title, launch) = launch_of(host, &input)?;
         let name = input.name.filter(|name| !name.trim().is_empty()).unwrap_or(title);
         let root = input.workspace_root.unwrap_or_default();

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::api::ApiError;
 use crate::app::App;
 use crate::auth::HOST_SESSION;
+use crate::blocking::blocking;
 use crate::caller::Caller;
-use crate::route::plugins::blocking;
 
 /// One part is at most this large; a larger one is left out.
 const PART_BYTES: usize = 8 * 1024 * 1024;
@@ -27,7 +27,7 @@ pub(crate) async fn read(app: App, _: Caller, (): ()) -> Result<Value, ApiError>
     let tasks = part(&app, "/api/v1/tasks?limit=200").await;
     let settings = part(&app, "/api/v1/settings").await;
     let land_configs = part(&app, "/api/v1/land-configs").await;
-    let events = blocking(&app, |host| Ok(host.apps().events_for_apps())).await?;
+    let events = blocking(app.host(), |host| Ok(host.apps().events_for_apps())).await?;
     let mut data = json!({
         "models": models, "secrets": [], "mcpServers": servers, "subagents": subagents, "prompts": prompts,
         "events": events, "tasks": tasks, "settings": settings, "landConfigs": land_configs,

@@ -11,10 +11,10 @@ use chatos_wire::agent::{
 use chatos_wire::status::Done;
 use serde_json::{Map, Value, json};
 
-use super::tasks::blocking;
 use crate::answer::{Created, Seen};
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Members, Path, Query};
 use crate::narrow::AppCaller;
@@ -58,7 +58,7 @@ fn seen_by(
 async fn list(app: App, cx: Caller, (): ()) -> Result<Seen<AgentList, AgentsSeen>, ApiError> {
     let caller = cx.app;
     let lang = cx.lang;
-    let answer = blocking(&app, move |host| {
+    let answer = blocking(app.host(), move |host| {
         let agents = host.agents().agents()?.into_iter();
         let Some(caller) = caller else {
             let items = agents.map(|agent| view(host, agent, lang)).collect::<Result<_, _>>()?;
@@ -77,7 +77,7 @@ async fn list(app: App, cx: Caller, (): ()) -> Result<Seen<AgentList, AgentsSeen
 async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<Seen<AgentView, AgentSeen>, ApiError> {
     let caller = cx.app;
     let lang = cx.lang;
-    let answer = blocking(&app, move |host| {
+    let answer = blocking(app.host(), move |host| {
         let agent = host.agents().agent(&id)?;
         let Some(caller) = caller else {
             return Ok(Seen::ByPerson(view(host, agent, lang)?));
@@ -97,9 +97,9 @@ async fn create(
     let lang = cx.lang;
     let (made, pending_root) = match caller {
         Some(caller) => app.host().apps().create_app_agent(&caller, body).await?,
-        None => (blocking(&app, move |host| host.agents().create(body)).await?, None),
+        None => (blocking(app.host(), move |host| host.agents().create(body)).await?, None),
     };
-    let view = blocking(&app, move |host| view(host, made, lang)).await?;
+    let view = blocking(app.host(), move |host| view(host, made, lang)).await?;
     Ok(Created(AgentView { pending_root, ..view }))
 }
 
@@ -112,15 +112,15 @@ async fn update(
     let lang = cx.lang;
     let (changed, pending_root) = match caller {
         Some(caller) => app.host().apps().update_app_agent(&caller, &id, body).await?,
-        None => (blocking(&app, move |host| host.apps().update_agent(&id, body)).await?, None),
+        None => (blocking(app.host(), move |host| host.apps().update_agent(&id, body)).await?, None),
     };
-    let view = blocking(&app, move |host| view(host, changed, lang)).await?;
+    let view = blocking(app.host(), move |host| view(host, changed, lang)).await?;
     Ok(AgentView { pending_root, ..view })
 }
 
 async fn remove(app: App, cx: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
     let caller = cx.app;
-    blocking(&app, move |host| match caller {
+    blocking(app.host(), move |host| match caller {
         Some(caller) => host.apps().remove_agent_for_app(&caller, &id),
         None => host.agents().remove(&id),
     })
@@ -146,7 +146,7 @@ async fn explain(
             .into());
         }
     };
-    let explained = blocking(&app, move |host| {
+    let explained = blocking(app.host(), move |host| {
         let agent = host.agents().agent(&id)?;
         let tool = wanted.tool.as_deref().map(str::trim).filter(|tool| !tool.is_empty());
         host.agents().explain(&agent, role, tool, lang)
@@ -157,7 +157,7 @@ async fn explain(
 
 async fn preview(app: App, cx: Caller, Body(body): Body<AgentPreview>) -> Result<AgentExplanation, ApiError> {
     let lang = cx.lang;
-    let explained = blocking(&app, move |host| {
+    let explained = blocking(app.host(), move |host| {
         let desk = host.agents();
         let id = body.agent.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let saved = id.map(|id| desk.agent(id)).transpose()?;
@@ -169,12 +169,12 @@ async fn preview(app: App, cx: Caller, Body(body): Body<AgentPreview>) -> Result
 }
 
 async fn users(app: App, _: Caller, (): ()) -> Result<ServerUsers, ApiError> {
-    blocking(&app, |host| host.agents().server_users()).await
+    blocking(app.host(), |host| host.agents().server_users()).await
 }
 
 async fn give(app: App, cx: Caller, Body(wish): Body<GiveInput>) -> Result<Given, ApiError> {
     let lang = cx.lang;
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         let given = host.agents().give(&wish, lang)?;
         if !wish.dry_run {
             let fields = Map::from_iter([

@@ -13,10 +13,10 @@ use chatos_wire::status::{Done, Empty};
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::{Caller, UiOrigin};
 use crate::frames::Place;
 use crate::input::{Body, Path, Query};
-use crate::route::plugins::blocking;
 use crate::table::Routes;
 
 /// Parameters and what surrounds them (host-api §2.4).
@@ -80,7 +80,7 @@ async fn open(
         surface: body.surface,
         ui_origin: ui_origin.clone(),
     };
-    let opened = blocking(&app, move |host| host.apps().open_app(&order)).await?;
+    let opened = blocking(app.host(), move |host| host.apps().open_app(&order)).await?;
     let theme = match body.theme {
         Some(FrameTheme::Dark) => "dark",
         _ => "light",
@@ -144,7 +144,8 @@ async fn closed(
     _: Caller,
     (Path((plugin, app_id)), _): (Path<(String, String)>, Body<Empty>),
 ) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.inbox().questions()?.app_closed(&format!("{plugin}/{app_id}"))).await?;
+    blocking(app.host(), move |host| host.inbox().questions()?.app_closed(&format!("{plugin}/{app_id}")))
+        .await?;
     Ok(Done { ok: true })
 }
 
@@ -170,7 +171,7 @@ async fn log(
     (Path(plugin), Query(query)): (Path<String>, Query<LogQuery>),
 ) -> Result<PluginLog, ApiError> {
     let limit = query.limit.unwrap_or(500).min(10_000);
-    blocking(&app, move |host| host.plugins()?.log(&plugin, limit)).await
+    blocking(app.host(), move |host| host.plugins()?.log(&plugin, limit)).await
 }
 
 async fn capabilities(app: App, _: Caller, Path(plugin): Path<String>) -> Result<CapabilityList, ApiError> {
@@ -180,7 +181,7 @@ async fn capabilities(app: App, _: Caller, Path(plugin): Path<String>) -> Result
             roots: host.apps().app_roots(&plugin)?,
         })
     };
-    blocking(&app, read).await
+    blocking(app.host(), read).await
 }
 
 async fn wanted(
@@ -188,7 +189,7 @@ async fn wanted(
     _: Caller,
     (Path((plugin, app_id)), Body(body)): (Path<(String, String)>, Body<WantedBody>),
 ) -> Result<Done, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         if !host.apps().app_allowed(&plugin, &app_id)?.contains(&body.capability.as_str()) {
             host.apps().note_wish(&plugin, &body.capability);
         }
@@ -203,16 +204,16 @@ async fn forget_root(
     _: Caller,
     (Path(plugin), Body(body)): (Path<String>, Body<RootBody>),
 ) -> Result<Done, ApiError> {
-    let ok = blocking(&app, move |host| host.apps().forget_root(&plugin, &body.root, "person")).await?;
+    let ok = blocking(app.host(), move |host| host.apps().forget_root(&plugin, &body.root, "person")).await?;
     Ok(Done { ok })
 }
 
 async fn grants(app: App, _: Caller, Query(query): Query<GrantQuery>) -> Result<GrantList, ApiError> {
-    let items = blocking(&app, move |host| host.apps().grants(query.plugin_id.as_deref())).await?;
+    let items = blocking(app.host(), move |host| host.apps().grants(query.plugin_id.as_deref())).await?;
     Ok(GrantList { items })
 }
 
 async fn set_grant(app: App, _: Caller, Body(change): Body<GrantChange>) -> Result<GrantList, ApiError> {
-    let items = blocking(&app, move |host| host.apps().set_grant(&change, "ui")).await?;
+    let items = blocking(app.host(), move |host| host.apps().set_grant(&change, "ui")).await?;
     Ok(GrantList { items })
 }

@@ -15,7 +15,7 @@ pub(crate) fn add(routes: &mut Routes) {
 
 async fn verify(app: App, _: Caller, (): ()) -> Result<AuditCheck, ApiError> {
     let host = app.host().clone();
-    let verdict = tokio::task::spawn_blocking(move || host.audit_log().verify()).await;
+    let verdict = chatos_blocking::run(move || host.audit_log().verify()).await;
     let fail = |text: String| Fault::new(ErrorCode::Unavailable, Text::same(text)).code("audit_unreadable");
     let verdict = verdict.map_err(|e| fail(e.to_string()))?.map_err(|e| fail(e.to_string()))?;
     Ok(match verdict {

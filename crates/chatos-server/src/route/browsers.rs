@@ -8,6 +8,7 @@ use serde_json::{Map, json};
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::failed;
 use crate::caller::Caller;
 use crate::input::Path;
 use crate::table::Routes;
@@ -24,8 +25,8 @@ pub(super) async fn work<T: Send + 'static>(
     work: impl FnOnce(&App) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let app = app.clone();
-    let done = tokio::task::spawn_blocking(move || work(&app)).await;
-    done.unwrap_or_else(|error| Err(Fault::new(ErrorCode::Internal, Text::same(error.to_string())).into()))
+    let done = chatos_blocking::run(move || work(&app)).await;
+    done.map_err(|error| failed(&error))?
 }
 
 async fn list(app: App, cx: Caller, (): ()) -> Result<BrowserList, ApiError> {

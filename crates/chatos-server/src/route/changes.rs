@@ -13,9 +13,9 @@ use chatos_wire::setting::TextPair;
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
-use crate::route::tasks::blocking;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -37,12 +37,12 @@ async fn list(app: App, _: Caller, Query(wanted): Query<ChangeQuery>) -> Result<
         change: wanted.change,
         before: wanted.before.filter(|before| !before.is_empty()),
     };
-    let (found, next) = blocking(&app, move |host| host.list_changes(&filter, limit)).await?;
+    let (found, next) = blocking(app.host(), move |host| host.list_changes(&filter, limit)).await?;
     Ok(FileChangeList { changes: found.into_iter().map(view).collect(), next })
 }
 
 async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<FileChangeDetail, ApiError> {
-    let detail = blocking(&app, move |host| host.get_change(&id)).await?;
+    let detail = blocking(app.host(), move |host| host.get_change(&id)).await?;
     let undo = match detail.refusal {
         Some(fault) => UndoState {
             possible: false,
@@ -71,7 +71,7 @@ async fn content(
         "after" => false,
         _ => return Err(ApiError::Status(StatusCode::NOT_FOUND)),
     };
-    let (name, bytes) = blocking(&app, move |host| host.change_content(&id, before)).await?;
+    let (name, bytes) = blocking(app.host(), move |host| host.change_content(&id, before)).await?;
     let mut response = bytes.into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
@@ -87,7 +87,7 @@ async fn content(
 async fn undo(app: App, _: Caller, Body(request): Body<UndoRequest>) -> Result<UndoAnswer, ApiError> {
     let order = UndoOrder { ids: request.ids, run_id: request.run_id, dry_run: request.dry_run };
     let UndoOutcome { root, steps, changes, warnings } =
-        blocking(&app, move |host| host.undo_changes(&order)).await?;
+        blocking(app.host(), move |host| host.undo_changes(&order)).await?;
     let step = |step: chatos_builtin::undo::UndoStep| UndoneFile {
         root: root.clone(),
         path: step.path,

@@ -4,9 +4,9 @@
 use chatos_wire::channel::{ChannelList, ChannelPatch, ChannelView, NewChannel, PresenceOrder};
 use chatos_wire::status::{Done, Empty};
 
-use super::tasks::blocking;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -38,7 +38,7 @@ async fn change(
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.reach().remove(&id)).await?;
+    blocking(app.host(), move |host| host.reach().remove(&id)).await?;
     Ok(Done { ok: true })
 }
 

@@ -14,10 +14,10 @@ use chatos_wire::event::{ChangedName, HostEvent};
 use chatos_wire::status::Empty;
 use chatos_wire::tool::ToolsetView;
 
-use super::tasks::blocking;
 use crate::answer::typed;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -38,7 +38,7 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<ClientList, ApiError> {
-    let (items, sessions) = blocking(&app, |host| {
+    let (items, sessions) = blocking(app.host(), |host| {
         Ok((host.inbox().client_grants()?, chatos_inbox::clients::sessions(host.store())?))
     })
     .await?;
@@ -49,7 +49,7 @@ async fn list(app: App, _: Caller, (): ()) -> Result<ClientList, ApiError> {
 async fn show(app: App, cx: Caller, Path(id): Path<String>) -> Result<ClientDetail, ApiError> {
     let filter = ToolLogFilter { session_id: id.clone(), limit: CALLS * 2, ..ToolLogFilter::default() };
     let host = app.host().clone();
-    let (session, questions, calls) = blocking(&app, move |_| {
+    let (session, questions, calls) = blocking(app.host(), move |_| {
         let (session, questions) = chatos_inbox::clients::session(host.store(), &id)?;
         Ok((session, questions, host.tools().log(&filter)?))
     })
@@ -102,11 +102,11 @@ async fn allow(app: App, _: Caller, Body(body): Body<AllowClient>) -> Result<Cli
         project: body.project.map(Into::into),
         pid: body.pid,
     };
-    typed(blocking(&app, move |host| host.inbox().allow_client(&order)).await?)
+    typed(blocking(app.host(), move |host| host.inbox().allow_client(&order)).await?)
 }
 
 async fn forget(app: App, _: Caller, Body(body): Body<ForgetClient>) -> Result<ClientsForgotten, ApiError> {
-    let forgotten = blocking(&app, move |host| {
+    let forgotten = blocking(app.host(), move |host| {
         if host.store().forget_client_session(&body.id)? {
             host.events().publish(HostEvent::ClientsChanged(ChangedName { name: body.id }));
             return Ok(1);

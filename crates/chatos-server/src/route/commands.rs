@@ -23,9 +23,9 @@ use chatos_wire::instructions::InstructionConsent;
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
-use crate::route::plugins::blocking;
 use crate::table::Routes;
 
 /// The folder of the state with a person's own commands.
@@ -129,7 +129,7 @@ fn of_person(host: &Host) -> impl Iterator<Item = SkillPlace> {
 async fn place(app: &App, session: Option<String>, agent: Option<String>) -> Result<Place, ApiError> {
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
     let (session, agent) = (given(session), given(agent));
-    blocking(app, move |host| {
+    blocking(app.host(), move |host| {
         let row = match &session {
             Some(id) => host.store().session(id)?.ok_or_else(|| {
                 Fault::new(
@@ -210,7 +210,7 @@ async fn fill(app: App, cx: Caller, Body(order): Body<FillOrder>) -> Result<Fill
 /// The model a command names answers it where there is one of that name; else the person is told.
 async fn answered_by(app: &App, cx: &Caller, mut filled: Filled, model: String) -> Result<Filled, ApiError> {
     let wanted = model.clone();
-    match blocking(app, move |host| Ok(host.models().resolve(Some(&wanted)).ok())).await? {
+    match blocking(app.host(), move |host| Ok(host.models().resolve(Some(&wanted)).ok())).await? {
         Some(record) => filled.answer_by = Some(record.id),
         None => {
             let text = Text::new(
@@ -232,7 +232,7 @@ async fn complete(app: App, cx: Caller, Body(order): Body<CompleteOrder>) -> Res
 }
 
 async fn own(app: App, cx: Caller, (): ()) -> Result<OwnCommands, ApiError> {
-    blocking(&app, move |host| Ok(files::list(&host.dir().path().join(FOLDER), cx.lang))).await
+    blocking(app.host(), move |host| Ok(files::list(&host.dir().path().join(FOLDER), cx.lang))).await
 }
 
 async fn write_own(
@@ -240,7 +240,7 @@ async fn write_own(
     cx: Caller,
     (Path(name), Body(order)): (Path<String>, Body<OwnCommandText>),
 ) -> Result<OwnCommands, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         let folder = host.dir().path().join(FOLDER);
         files::write(&folder, &name, &order.text)?;
         Ok(files::list(&folder, cx.lang))
@@ -249,7 +249,7 @@ async fn write_own(
 }
 
 async fn remove_own(app: App, cx: Caller, Path(name): Path<String>) -> Result<OwnCommands, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         let folder = host.dir().path().join(FOLDER);
         files::remove(&folder, &name)?;
         Ok(files::list(&folder, cx.lang))
@@ -267,7 +267,7 @@ fn workspace(app: &App, place: &Place) -> Workspace {
 async fn find(app: App, cx: Caller, Query(wanted): Query<MentionQuery>) -> Result<MentionList, ApiError> {
     let place = place(&app, wanted.session, wanted.agent).await?;
     let (workspace, q) = (workspace(&app, &place), wanted.q.clone());
-    let files = blocking(&app, move |_| workspace.find(&q));
+    let files = blocking(app.host(), move |_| workspace.find(&q));
     let wait = Duration::from_millis(u64::from(wanted.wait_ms.unwrap_or(0)));
     let desk = desk(&app, &cx, &place);
     let (files, resources) = tokio::join!(files, desk.find_resources(&wanted.q, wait));
@@ -288,7 +288,7 @@ async fn read(app: App, cx: Caller, Body(order): Body<MentionOrder>) -> Result<M
         }
     }
     let workspace = workspace(&app, &place);
-    let mut read = blocking(&app, move |_| workspace.read(&files)).await?;
+    let mut read = blocking(app.host(), move |_| workspace.read(&files)).await?;
     for path in resources {
         let Some((server, uri)) = desk.resource_of(&path) else { continue };
         match desk.read_resource(server, uri).await? {

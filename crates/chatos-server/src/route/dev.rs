@@ -7,9 +7,9 @@ use axum::http::StatusCode;
 use chatos_dev::Sandbox;
 use chatos_wire::dev::{AsyncTestInput, AsyncTestResult, DevInfo, DevProblems};
 
-use super::tasks::blocking;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::Body;
 use crate::table::Routes;
@@ -34,7 +34,7 @@ fn sandbox(app: &App) -> Result<Arc<Sandbox>, ApiError> {
 
 async fn info(app: App, _: Caller, (): ()) -> Result<DevInfo, ApiError> {
     let sandbox = sandbox(&app)?;
-    blocking(&app, move |_| sandbox.info()).await
+    blocking(app.host(), move |_| sandbox.info()).await
 }
 
 async fn problems(app: App, cx: Caller, (): ()) -> Result<DevProblems, ApiError> {

@@ -9,9 +9,9 @@ use chatos_wire::instructions::{ConsentOrder, InstructionsQuery, InstructionsVie
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Query};
-use crate::route::plugins::blocking;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -57,7 +57,7 @@ async fn show(
     cx: Caller,
     Query(wanted): Query<InstructionsQuery>,
 ) -> Result<InstructionsView, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         let folder = workspace(host, &wanted)?;
         host.instructions().view(&folder, wanted.session.as_deref(), cx.lang)
     })
@@ -65,7 +65,7 @@ async fn show(
 }
 
 async fn decide(app: App, cx: Caller, Body(order): Body<ConsentOrder>) -> Result<InstructionsView, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         let ConsentOrder { root, session, agent, consent } = order;
         let wanted = InstructionsQuery { root, session, agent };
         let folder = workspace(host, &wanted)?;

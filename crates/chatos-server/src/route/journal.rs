@@ -9,9 +9,9 @@ use chatos_wire::journal::{
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
-use crate::route::tasks::blocking;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -29,7 +29,7 @@ async fn list(app: App, _: Caller, Query(wanted): Query<JournalQuery>) -> Result
     let root = root_of(&app, wanted.project_root);
     let (limit, offset) = (wanted.limit.unwrap_or(50).clamp(1, 200), wanted.cursor.unwrap_or_default());
     let place = root.clone();
-    let (entries, total) = blocking(&app, move |host| {
+    let (entries, total) = blocking(app.host(), move |host| {
         host.store().list_journal(&place, &wanted.tag, &wanted.q, limit, offset).map_err(Fault::from)
     })
     .await?;
@@ -43,7 +43,7 @@ async fn list(app: App, _: Caller, Query(wanted): Query<JournalQuery>) -> Result
 }
 
 async fn projects(app: App, _: Caller, (): ()) -> Result<JournalProjects, ApiError> {
-    let found = blocking(&app, |host| host.store().journal_projects().map_err(Fault::from)).await?;
+    let found = blocking(app.host(), |host| host.store().journal_projects().map_err(Fault::from)).await?;
     Ok(JournalProjects {
         items: found.into_iter().map(|(root, entries)| JournalProject { root, entries }).collect(),
     })
@@ -68,7 +68,7 @@ async fn create(app: App, _: Caller, Body(input): Body<JournalInput>) -> Result<
         session_id: String::new(),
         dedupe_key: input.dedupe_key,
     };
-    Ok(view(blocking(&app, move |host| host.add_journal_entry(&root, entry)).await?.0))
+    Ok(view(blocking(app.host(), move |host| host.add_journal_entry(&root, entry)).await?.0))
 }
 
 async fn read(
@@ -79,7 +79,8 @@ async fn read(
     let root = root_of(&app, wanted.project_root);
     let name = id.clone();
     let found =
-        blocking(&app, move |host| host.store().get_journal_entry(&root, &name).map_err(Fault::from)).await?;
+        blocking(app.host(), move |host| host.store().get_journal_entry(&root, &name).map_err(Fault::from))
+            .await?;
     found.map(view).ok_or_else(|| {
         Fault::new(
             ErrorCode::NotFound,

@@ -7,10 +7,10 @@ use chatos_wire::agent::{CopyInput, LandList, LandName, LandView};
 use chatos_wire::status::Done;
 use serde_json::Value;
 
-use super::tasks::blocking;
 use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Members, Path};
 use crate::table::Routes;
@@ -26,7 +26,7 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<LandList, ApiError> {
-    let items = blocking(&app, |host| {
+    let items = blocking(app.host(), |host| {
         host.agents().land_configs()?.into_iter().map(|land| view(host, land, Vec::new())).collect()
     })
     .await?;
@@ -38,7 +38,7 @@ async fn described(_: App, _: Caller, (): ()) -> Result<Value, ApiError> {
 }
 
 async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<LandView, ApiError> {
-    blocking(&app, move |host| view(host, host.agents().land_config(&id)?, Vec::new())).await
+    blocking(app.host(), move |host| view(host, host.agents().land_config(&id)?, Vec::new())).await
 }
 
 async fn create(
@@ -46,7 +46,7 @@ async fn create(
     _: Caller,
     Members(body, _): Members<LandConfig>,
 ) -> Result<Created<LandView>, ApiError> {
-    let view = blocking(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let (land, warnings) = host.agents().create_land(body)?;
         view(host, land, warnings)
     })
@@ -59,7 +59,7 @@ async fn update(
     _: Caller,
     (Path(id), Members(body, _)): (Path<String>, Members<LandConfig>),
 ) -> Result<LandView, ApiError> {
-    let view = blocking(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let (land, warnings) = host.agents().update_land(&id, body)?;
         view(host, land, warnings)
     })
@@ -68,7 +68,7 @@ async fn update(
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.agents().remove_land(&id)).await?;
+    blocking(app.host(), move |host| host.agents().remove_land(&id)).await?;
     Ok(Done { ok: true })
 }
 
@@ -78,7 +78,8 @@ async fn copy(
     (Path(id), Body(body)): (Path<String>, Body<CopyInput>),
 ) -> Result<Created<LandView>, ApiError> {
     let view =
-        blocking(&app, move |host| view(host, host.agents().copy_land(&id, &body.name)?, Vec::new())).await?;
+        blocking(app.host(), move |host| view(host, host.agents().copy_land(&id, &body.name)?, Vec::new()))
+            .await?;
     Ok(Created(view))
 }
 

@@ -21,6 +21,7 @@ use zeroize::Zeroizing;
 use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Members, Path};
 use crate::table::Routes;
@@ -49,26 +50,15 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.post("/api/v1/models/{id}/reset", "Forget what a person said about its facts", reset);
 }
 
-/// As `blocking`, with the host as models want it.
-async fn work<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce(&Arc<Host>) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, ApiError> {
-    let host = Arc::clone(app.host());
-    let done = tokio::task::spawn_blocking(move || work(&host)).await;
-    let result = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    Ok(result?)
-}
-
 async fn list(app: App, cx: Caller, (): ()) -> Result<ModelList, ApiError> {
     let lang = cx.lang;
-    let items = work(&app, move |host| views(host, host.models().list()?, lang)).await?;
+    let items = blocking(app.host(), move |host| views(host, host.models().list()?, lang)).await?;
     Ok(ModelList { items })
 }
 
 async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    work(&app, move |host| view(host, host.models().get(&id)?, lang)).await
+    blocking(app.host(), move |host| view(host, host.models().get(&id)?, lang)).await
 }
 
 async fn create(
@@ -77,7 +67,7 @@ async fn create(
     Members(mut body, _): Members<ModelInput>,
 ) -> Result<Created<ModelView>, ApiError> {
     let lang = cx.lang;
-    let view = work(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let key = take_key(&mut body)?;
         // Checked before the key is stored: a refused model leaves no secret behind.
         let draft = host.models().drafted(None, body.clone())?;
@@ -100,7 +90,7 @@ async fn create(
     if !matches!(tokio::time::timeout(AT_ONCE, soon).await, Ok(Ok(()))) {
         return Ok(Created(view));
     }
-    work(&app, move |host| self::view(host, host.models().get(&view.id)?, lang)).await.map(Created)
+    blocking(app.host(), move |host| self::view(host, host.models().get(&view.id)?, lang)).await.map(Created)
 }
 
 async fn update(
@@ -109,7 +99,7 @@ async fn update(
     (Path(id), Members(mut body, _)): (Path<String>, Members<ModelInput>),
 ) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    let view = work(&app, move |host| {
+    let view = blocking(app.host(), move |host| {
         let key = take_key(&mut body)?;
         let before = host.models().get(&id)?;
         let draft = host.models().drafted(Some(&before), body.clone())?;
@@ -122,17 +112,17 @@ async fn update(
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    work(&app, move |host| host.models().remove(&id)).await?;
+    blocking(app.host(), move |host| host.models().remove(&id)).await?;
     Ok(Done { ok: true })
 }
 
 async fn set_default(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    work(&app, move |host| view(host, host.models().set_default(&id)?, lang)).await
+    blocking(app.host(), move |host| view(host, host.models().set_default(&id)?, lang)).await
 }
 
 async fn test(app: App, _: Caller, Path(id): Path<String>) -> Result<ModelTestView, ApiError> {
-    let model = work(&app, move |host| host.models().get(&id)).await?;
+    let model = blocking(app.host(), move |host| host.models().get(&id)).await?;
     Ok(tested(app.host().models().test(&model).await?))
 }
 
@@ -141,7 +131,7 @@ async fn test_draft(
     _: Caller,
     Members(mut body, _): Members<ModelInput>,
 ) -> Result<ModelTestView, ApiError> {
-    let (model, key) = work(&app, move |host| {
+    let (model, key) = blocking(app.host(), move |host| {
         let key = take_key(&mut body)?;
         Ok((host.models().drafted(None, body)?, key))
     })
@@ -151,9 +141,9 @@ async fn test_draft(
 
 async fn reset(app: App, cx: Caller, Path(id): Path<String>) -> Result<ModelView, ApiError> {
     let lang = cx.lang;
-    let model = work(&app, move |host| host.models().reset(&id)).await?;
+    let model = blocking(app.host(), move |host| host.models().reset(&id)).await?;
     app.host().models().refresh(Some(&model.id)).await?;
-    work(&app, move |host| view(host, host.models().get(&model.id)?, lang)).await
+    blocking(app.host(), move |host| view(host, host.models().get(&model.id)?, lang)).await
 }
 
 async fn offered(
@@ -165,7 +155,7 @@ async fn offered(
     for member in ["name", "model"] {
         body.insert(member.to_owned(), Value::from("?"));
     }
-    let (draft, key) = work(&app, move |host| {
+    let (draft, key) = blocking(app.host(), move |host| {
         let key = take_key(&mut body)?;
         Ok((host.models().drafted(None, body)?, key))
     })
@@ -178,7 +168,7 @@ async fn offered(
             (app.host().models().shipped(&draft), "catalogue", Some(problem))
         }
     };
-    let known = work(&app, |host| host.models().list()).await?;
+    let known = blocking(app.host(), |host| host.models().list()).await?;
     let items = models.into_iter().map(|model| OfferedModel {
         added: known.iter().any(|other| other.base_url == model.base_url && other.model == model.model),
         id: model.model,

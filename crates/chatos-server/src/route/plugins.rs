@@ -1,13 +1,11 @@
 //! Plugins: the listing, what a person decides by, trusting, installing, removing.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::Host;
 use chatos_plugins::{DataChoice, InstallOrder, Limits};
 use chatos_tool::{ErrorCode, Fault, Lang, Text};
 use chatos_wire::operation::OperationView;
@@ -22,6 +20,7 @@ use tokio::io::AsyncWriteExt;
 use crate::answer::{Accepted, Output, Tagged, typed};
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query, Upload};
 use crate::table::Routes;
@@ -51,21 +50,10 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/apps/{app}/ai", "What an app (PLUGIN.APP) contributes", ai);
 }
 
-/// Runs work that waits for disk or database.
-pub(crate) async fn blocking<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce(&Arc<Host>) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, ApiError> {
-    let host = app.host().clone();
-    let done = tokio::task::spawn_blocking(move || work(&host)).await;
-    let done = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    Ok(done?)
-}
-
 async fn list(app: App, cx: Caller, (): ()) -> Result<Tagged<PluginListing>, ApiError> {
     let caller = cx.app;
     let lang = cx.lang;
-    let listing = blocking(&app, move |host| {
+    let listing = blocking(app.host(), move |host| {
         if caller.is_some() {
             Ok(host.plugins()?.listing_for_app(lang))
         } else {
@@ -81,7 +69,7 @@ async fn read(app: App, cx: Caller, Path(id): Path<String>) -> Result<PluginDeta
 }
 
 async fn details(app: &App, lang: Lang, id: String) -> Result<PluginDetails, ApiError> {
-    blocking(app, move |host| host.apps().plugin_details(&id, lang)).await
+    blocking(app.host(), move |host| host.apps().plugin_details(&id, lang)).await
 }
 
 /// A plugin whose id is the last word of another route.
@@ -91,13 +79,13 @@ async fn named_as_a_route(app: App, cx: Caller, id: &str) -> Result<Response, Ap
 
 async fn files(app: App, cx: Caller, Path(id): Path<String>) -> Result<PluginFiles, ApiError> {
     let lang = cx.lang;
-    let details = blocking(&app, move |host| host.plugins()?.details(&id, lang)).await?;
+    let details = blocking(app.host(), move |host| host.plugins()?.details(&id, lang)).await?;
     Ok(PluginFiles { files: details.files })
 }
 
 async fn trust_sheet(app: App, cx: Caller, Path(id): Path<String>) -> Result<TrustSheet, ApiError> {
     let lang = cx.lang;
-    blocking(&app, move |host| host.trust_sheet(&id, lang)).await
+    blocking(app.host(), move |host| host.trust_sheet(&id, lang)).await
 }
 
 async fn diff(
@@ -106,7 +94,7 @@ async fn diff(
     (Path(id), Query(query)): (Path<String>, Query<PluginDiffQuery>),
 ) -> Result<FileDiff, ApiError> {
     let path = query.path.clone();
-    let found = blocking(&app, move |host| host.plugins()?.diff(&id, &path)).await?;
+    let found = blocking(app.host(), move |host| host.plugins()?.diff(&id, &path)).await?;
     found.ok_or_else(|| {
         Fault::new(
             ErrorCode::NotFound,
@@ -124,7 +112,7 @@ async fn log(
     _: Caller,
     (Path(id), Query(query)): (Path<String>, Query<LogQuery>),
 ) -> Result<PluginLog, ApiError> {
-    blocking(&app, move |host| host.plugins()?.log(&id, query.limit.unwrap_or(500).min(10_000))).await
+    blocking(app.host(), move |host| host.plugins()?.log(&id, query.limit.unwrap_or(500).min(10_000))).await
 }
 
 async fn trust(
@@ -132,7 +120,7 @@ async fn trust(
     _: Caller,
     (Path(id), Body(body)): (Path<String>, Body<TrustBody>),
 ) -> Result<PluginEntry, ApiError> {
-    blocking(&app, move |host| {
+    blocking(app.host(), move |host| {
         host.trust_plugin(&id, &body.digest, body.allow_inside_network, body.allow.as_deref(), "person")
     })
     .await
@@ -143,7 +131,7 @@ async fn untrust(
     _: Caller,
     (Path(id), _body): (Path<String>, Body<chatos_wire::status::Empty>),
 ) -> Result<PluginEntry, ApiError> {
-    blocking(&app, move |host| host.untrust_plugin(&id, "person")).await
+    blocking(app.host(), move |host| host.untrust_plugin(&id, "person")).await
 }
 
 async fn remove(
@@ -163,12 +151,12 @@ async fn remove(
             .into());
         }
     };
-    typed(blocking(&app, move |host| host.uninstall_plugin(&id, data, lang)).await?)
+    typed(blocking(app.host(), move |host| host.uninstall_plugin(&id, data, lang)).await?)
 }
 
 async fn refresh(app: App, cx: Caller, Body(body): Body<RefreshBody>) -> Result<PluginListing, ApiError> {
     let lang = cx.lang;
-    let listing = blocking(&app, move |host| {
+    let listing = blocking(app.host(), move |host| {
         host.refresh_plugins(body.deep)?;
         Ok(host.plugins()?.listing(lang))
     });
@@ -225,7 +213,7 @@ async fn receive(app: &App, request: Request) -> Result<PathBuf, ApiError> {
     if declared.is_some_and(|length| length > limit) {
         return Err(ApiError::Status(StatusCode::PAYLOAD_TOO_LARGE));
     }
-    let path = blocking(app, |host| host.new_upload()).await?;
+    let path = blocking(app.host(), |host| host.new_upload()).await?;
     let written = write_body(request, &path, limit).await;
     if let Err(error) = written {
         // The first failure is the one to tell; a leftover is removed at the next start.
@@ -268,7 +256,7 @@ async fn write_body(request: Request, path: &std::path::Path, limit: u64) -> Res
 }
 
 async fn icon(app: App, _: Caller, Path((id, app_id)): Path<(String, String)>) -> Result<Response, ApiError> {
-    let found = blocking(&app, move |host| host.plugins()?.icon(&id, &app_id)).await?;
+    let found = blocking(app.host(), move |host| host.plugins()?.icon(&id, &app_id)).await?;
     match found {
         Some((bytes, kind)) => Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response()),
         None => Err(ApiError::Status(StatusCode::NOT_FOUND)),
@@ -280,7 +268,7 @@ async fn ai(
     _: Caller,
     (Path(key), Query(query)): (Path<String>, Query<PreviewQuery>),
 ) -> Result<AppAi, ApiError> {
-    let found = blocking(&app, move |host| {
+    let found = blocking(app.host(), move |host| {
         let desk = host.plugins()?;
         let key = desk.app_key(&key)?;
         let (contribution, trusted) = desk.contribution(&key, query.preview)?;

@@ -20,9 +20,9 @@ use crate::answer::typed;
 use crate::api::ApiError;
 use crate::app::App;
 use crate::auth::SessionId;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Members, Path, Query};
-use crate::route::tasks::blocking;
 use crate::table::Routes;
 
 /// security T2.8: questions and answers may carry results of this size.
@@ -77,7 +77,7 @@ async fn at_desk<T: Send + 'static>(
     lang: Lang,
     work: impl FnOnce(&Questions, Lang) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, ApiError> {
-    blocking(app, move |host| work(host.inbox().questions()?, lang)).await
+    blocking(app.host(), move |host| work(host.inbox().questions()?, lang)).await
 }
 
 /// Ids such as `..` cannot travel in a path; in the query they can.
@@ -150,7 +150,7 @@ async fn answer(
     let id = id_of(path, named.id);
     let surface = if from_page(&cx) { Surface::Ui } else { Surface::Api };
     let lang = cx.lang;
-    let answered = blocking(&app, move |host| {
+    let answered = blocking(app.host(), move |host| {
         let reply =
             PromptReply { viewer: viewer(session), ..PromptReply::from_payload(&Value::Object(body))? };
         host.inbox().answer(&id, &reply, surface, lang)
@@ -164,7 +164,8 @@ async fn snooze(
     (Path(path), Query(named), Body(body)): (Path<String>, Query<PromptName>, Body<SnoozeOrder>),
 ) -> Result<PromptView, ApiError> {
     let (id, lang) = (id_of(path, named.id), cx.lang);
-    let put_off = blocking(&app, move |host| host.inbox().snooze(&id, body.until.as_deref(), lang)).await?;
+    let put_off =
+        blocking(app.host(), move |host| host.inbox().snooze(&id, body.until.as_deref(), lang)).await?;
     // What is shown of it elsewhere is taken back.
     app.host().reach().wake();
     typed(put_off)
@@ -220,7 +221,8 @@ async fn answer_many(
         viewer: viewer(session),
         pid: body.pid,
     };
-    let answered = blocking(&app, move |host| host.inbox().answer_many(&reply, surface, cx.lang)).await?;
+    let answered =
+        blocking(app.host(), move |host| host.inbox().answer_many(&reply, surface, cx.lang)).await?;
     // What is shown of them elsewhere is taken back.
     app.host().reach().wake();
     typed(answered)

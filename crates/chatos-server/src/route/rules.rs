@@ -15,10 +15,10 @@ use chatos_wire::status::Done;
 use serde_json::{Map, Value};
 
 use super::prompts::id_of;
-use super::tasks::blocking;
 use crate::answer::typed;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::table::Routes;
@@ -36,12 +36,12 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<RuleList, ApiError> {
-    typed(blocking(&app, |host| host.inbox().rules()).await?)
+    typed(blocking(app.host(), |host| host.inbox().rules()).await?)
 }
 
 async fn keep(app: App, cx: Caller, Body(body): Body<NewRule>) -> Result<RuleKept, ApiError> {
     let (surface, lang) = (surface_of(&cx), cx.lang);
-    let kept = blocking(&app, move |host| {
+    let kept = blocking(app.host(), move |host| {
         // What rests is looked at when it begins to answer.
         if !body.imported {
             within_profile(host, &body.rule, lang)?;
@@ -53,7 +53,7 @@ async fn keep(app: App, cx: Caller, Body(body): Body<NewRule>) -> Result<RuleKep
 
 async fn uses(app: App, cx: Caller, (): ()) -> Result<RuleUses, ApiError> {
     let lang = cx.lang;
-    typed(blocking(&app, move |host| host.inbox().rule_uses(lang)).await?)
+    typed(blocking(app.host(), move |host| host.inbox().rule_uses(lang)).await?)
 }
 
 /// An allow for one agent, or for a chat with it, that is about a tool its permissions do not give it, would never
@@ -108,7 +108,7 @@ async fn pause(
     (Path(id), Body(body)): (Path<String>, Body<PauseRule>),
 ) -> Result<RuleKept, ApiError> {
     let lang = cx.lang;
-    let kept = blocking(&app, move |host| {
+    let kept = blocking(app.host(), move |host| {
         if let Some(rule) = host.inbox().rule(&id)?.filter(|_| !body.paused) {
             within_profile(host, &rule, lang)?;
         }
@@ -118,23 +118,25 @@ async fn pause(
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.inbox().remove_rule(&id)).await?;
+    blocking(app.host(), move |host| host.inbox().remove_rule(&id)).await?;
     Ok(Done { ok: true })
 }
 
 async fn backtest(app: App, cx: Caller, Body(body): Body<BacktestRule>) -> Result<RuleBacktest, ApiError> {
     let lang = cx.lang;
-    typed(blocking(&app, move |host| host.inbox().backtest_rule(&Value::Object(body.rule), lang)).await?)
+    typed(
+        blocking(app.host(), move |host| host.inbox().backtest_rule(&Value::Object(body.rule), lang)).await?,
+    )
 }
 
 async fn proposals(app: App, cx: Caller, (): ()) -> Result<RuleProposals, ApiError> {
     let lang = cx.lang;
-    typed(blocking(&app, move |host| host.inbox().proposed_rules(lang)).await?)
+    typed(blocking(app.host(), move |host| host.inbox().proposed_rules(lang)).await?)
 }
 
 async fn decide(app: App, cx: Caller, Body(body): Body<TryRules>) -> Result<RulesTried, ApiError> {
     let lang = cx.lang;
-    let tried = blocking(&app, move |host| {
+    let tried = blocking(app.host(), move |host| {
         let path = host.environment().variables().get("PATH").map_or("", String::as_str);
         host.inbox().try_rules(&body, path, lang)
     });
@@ -153,5 +155,5 @@ async fn of_prompt(
         also_different: body.also_different,
         any_arguments: body.any_arguments,
     };
-    typed(blocking(&app, move |host| host.inbox().propose_rule(&id, &wanted)).await?)
+    typed(blocking(app.host(), move |host| host.inbox().propose_rule(&id, &wanted)).await?)
 }

@@ -14,6 +14,7 @@ use chatos_wire::status::{Done, Empty};
 use crate::answer::{Accepted, Created};
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::table::Routes;
@@ -37,8 +38,7 @@ pub(crate) fn add(routes: &mut Routes) {
 async fn list(app: App, _: Caller, Query(query): Query<RunQuery>) -> Result<RunPage, ApiError> {
     if query.kind.as_deref() == Some(RunKind::Client.as_str()) {
         let most = query.limit.unwrap_or(50).clamp(1, 200) as usize;
-        let sessions =
-            super::tasks::blocking(&app, |host| chatos_inbox::clients::sessions(host.store())).await?;
+        let sessions = blocking(app.host(), |host| chatos_inbox::clients::sessions(host.store())).await?;
         // An editor's work is in the runs of its chats.
         let runs = sessions.into_iter().filter(|session| session.kind != "acp_editor").map(client_run);
         let wanted = |run: &RunView| query.state.as_ref().is_none_or(|state| state == run.state.as_str());
@@ -49,7 +49,7 @@ async fn list(app: App, _: Caller, Query(query): Query<RunQuery>) -> Result<RunP
 
 async fn show(app: App, _: Caller, Path(id): Path<String>) -> Result<RunView, ApiError> {
     if is_client_run(&id) {
-        return super::tasks::blocking_arc(&app, move |host| {
+        return blocking(app.host(), move |host| {
             let (session, questions) = chatos_inbox::clients::session(host.store(), &id)?;
             let filter = ToolLogFilter { session_id: id, limit: CLIENT_RECORDS, ..ToolLogFilter::default() };
             let steps = client_steps(&host.tools().log(&filter)?.items, questions);

@@ -4,9 +4,9 @@ use chatos_store::{SecretKind, iso_from_ms};
 use chatos_wire::setting::{NewSecret, SecretList, SecretSet, SecretView};
 use chatos_wire::status::Done;
 
-use super::tasks::blocking;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -18,7 +18,7 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<SecretList, ApiError> {
-    let secrets = blocking(&app, |host| host.secrets().list()).await?;
+    let secrets = blocking(app.host(), |host| host.secrets().list()).await?;
     let items = secrets
         .into_iter()
         .map(|secret| SecretView {
@@ -41,13 +41,14 @@ async fn set(
     (Path(name), Body(body)): (Path<String>, Body<NewSecret>),
 ) -> Result<SecretSet, ApiError> {
     let value = zeroize::Zeroizing::new(body.value);
-    let created = blocking(&app, move |host| host.secrets().set(&name, &value, body.description)).await?;
+    let created =
+        blocking(app.host(), move |host| host.secrets().set(&name, &value, body.description)).await?;
     Ok(SecretSet { ok: true, created })
 }
 
 async fn remove(app: App, _: Caller, Path(name): Path<String>) -> Result<Done, ApiError> {
     let gone = name.clone();
-    blocking(&app, move |host| host.secrets().remove(&gone)).await?;
+    blocking(app.host(), move |host| host.secrets().remove(&gone)).await?;
     app.host().servers().secret_removed(&name).await;
     Ok(Done { ok: true })
 }

@@ -13,11 +13,11 @@ use chatos_wire::status::{Done, Empty};
 use crate::answer::{Accepted, Created};
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::narrow::AppCaller;
 use crate::route::chat_file;
-use crate::route::plugins::blocking;
 use crate::table::Routes;
 
 /// A message with its files is larger than other bodies: 50 MiB of files as Base64, and text.
@@ -76,11 +76,11 @@ async fn reach(
 ) -> Result<(), ApiError> {
     let Some(caller) = caller.cloned() else { return Ok(()) };
     let id = id.to_owned();
-    blocking(app, move |host| host.apps().reach_session(&caller, &id, capability)).await
+    blocking(app.host(), move |host| host.apps().reach_session(&caller, &id, capability)).await
 }
 
 async fn scratch(app: App, _: Caller, _: Body<Empty>) -> Result<Scratch, ApiError> {
-    let path = blocking(&app, |host| host.scratch()).await?;
+    let path = blocking(app.host(), |host| host.scratch()).await?;
     Ok(Scratch { path: path.display().to_string() })
 }
 

@@ -9,6 +9,7 @@ use chatos_wire::setting::{Setting, SettingList, SettingType, SettingValue, Text
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
 use crate::table::Routes;
@@ -40,19 +41,15 @@ async fn write(
 ) -> Result<Setting, ApiError> {
     let lang = cx.lang;
     refuse_decided(&app, &key)?;
-    let host = app.host().clone();
     let name = key.clone();
-    let stored = tokio::task::spawn_blocking(move || host.set_setting(&name, &body.value, "person")).await;
-    stored.map_err(|error| bug(&error))??;
+    blocking(app.host(), move |host| Ok(host.set_setting(&name, &body.value, "person")?)).await?;
     view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
 async fn reset(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
     let lang = cx.lang;
-    let host = app.host().clone();
     let name = key.clone();
-    let done = tokio::task::spawn_blocking(move || host.reset_setting(&name)).await;
-    done.map_err(|error| bug(&error))??;
+    blocking(app.host(), move |host| Ok(host.reset_setting(&name)?)).await?;
     view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
@@ -74,10 +71,6 @@ fn refuse_decided(app: &App, key: &str) -> Result<(), Fault> {
         format!("start ChatOS without `{name}`"),
         format!("请在不带 `{name}` 的情况下启动 ChatOS"),
     )))
-}
-
-fn bug(error: &tokio::task::JoinError) -> Fault {
-    Fault::new(ErrorCode::Internal, Text::same(error.to_string()))
 }
 
 fn view(app: &App, key: &str, lang: Lang) -> Option<Setting> {

@@ -6,10 +6,10 @@ use chatos_tool::Fault;
 use chatos_wire::operation::OperationView;
 use chatos_wire::state::{BackupBody, PruneBody, PruneView, StateImportBody, StateImportView, StateImports};
 
-use super::tasks::blocking;
 use crate::answer::Accepted;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::Body;
 use crate::table::Routes;
@@ -50,7 +50,7 @@ async fn backup(
 async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<PruneView, ApiError> {
     let dry_run = body.dry_run;
     let (before, pruned) =
-        blocking(&app, move |host| host.archive().prune(&body.runs_before, body.dry_run)).await?;
+        blocking(app.host(), move |host| host.archive().prune(&body.runs_before, body.dry_run)).await?;
     Ok(PruneView {
         dry_run,
         before: iso_from_ms(before),
@@ -62,7 +62,8 @@ async fn prune(app: App, _: Caller, Body(body): Body<PruneBody>) -> Result<Prune
 }
 
 async fn imports(app: App, _: Caller, (): ()) -> Result<StateImports, ApiError> {
-    let rows = blocking(&app, |host| chatos_archive::imports(host.store()).map_err(Fault::from)).await?;
+    let rows =
+        blocking(app.host(), |host| chatos_archive::imports(host.store()).map_err(Fault::from)).await?;
     let items = rows
         .into_iter()
         .map(|(source, at, counts, report)| StateImportView {

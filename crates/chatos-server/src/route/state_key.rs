@@ -3,9 +3,9 @@
 use chatos_keys::{KeyMove, KeyTo, KeyWhere};
 use chatos_wire::state::{KeyPlace, KeyRotated, MoveKey, MovedKey, RotateKey, StateKeyView};
 
-use super::tasks::blocking;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::Body;
 use crate::table::Routes;
@@ -35,7 +35,7 @@ async fn show(app: App, _: Caller, (): ()) -> Result<StateKeyView, ApiError> {
 }
 
 async fn rotate(app: App, _: Caller, Body(RotateKey {}): Body<RotateKey>) -> Result<KeyRotated, ApiError> {
-    let rotated = blocking(&app, |host| host.keys().rotate()).await?;
+    let rotated = blocking(app.host(), |host| host.keys().rotate()).await?;
     Ok(KeyRotated { from: rotated.from, to: rotated.to, resealed: rotated.resealed, left: rotated.left })
 }
 
@@ -45,6 +45,7 @@ async fn move_key(app: App, _: Caller, Body(body): Body<MoveKey>) -> Result<Move
         KeyPlace::File => KeyTo::File,
     };
     let (done, state) =
-        blocking(&app, move |host| host.keys().move_to(to).map(|done| (done, host.keys().state()))).await?;
+        blocking(app.host(), move |host| host.keys().move_to(to).map(|done| (done, host.keys().state())))
+            .await?;
     Ok(MovedKey { moved: done == KeyMove::Moved, key: view(state) })
 }

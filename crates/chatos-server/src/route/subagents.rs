@@ -5,9 +5,9 @@ use chatos_wire::subagent::{SubImport, SubImportOrder, SubagentCatalogue};
 
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path};
-use crate::route::tasks::blocking_arc;
 use crate::table::Routes;
 
 pub(crate) fn add(routes: &mut Routes) {
@@ -28,7 +28,7 @@ async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, Api
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<SubagentCatalogue, ApiError> {
-    let (plugins, problems) = blocking_arc(&app, |host| host.runs().subagents()).await?;
+    let (plugins, problems) = blocking(app.host(), |host| host.runs().subagents()).await?;
     Ok(SubagentCatalogue { plugins, problems })
 }
 

@@ -4,10 +4,10 @@ use chatos_store::{SystemPrompt, iso_from_ms};
 use chatos_wire::agent::{SystemPromptInput, SystemPromptList, SystemPromptView};
 use chatos_wire::status::Done;
 
-use super::tasks::blocking;
 use crate::answer::Created;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Members, Path};
 use crate::table::Routes;
@@ -22,12 +22,12 @@ pub(crate) fn add(routes: &mut Routes) {
 }
 
 async fn list(app: App, _: Caller, (): ()) -> Result<SystemPromptList, ApiError> {
-    let prompts = blocking(&app, |host| host.agents().system_prompts()).await?;
+    let prompts = blocking(app.host(), |host| host.agents().system_prompts()).await?;
     Ok(SystemPromptList { items: prompts.into_iter().map(view).collect() })
 }
 
 async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<SystemPromptView, ApiError> {
-    Ok(view(blocking(&app, move |host| host.agents().system_prompt(&id)).await?))
+    Ok(view(blocking(app.host(), move |host| host.agents().system_prompt(&id)).await?))
 }
 
 async fn create(
@@ -35,7 +35,7 @@ async fn create(
     _: Caller,
     Members(body, _): Members<SystemPromptInput>,
 ) -> Result<Created<SystemPromptView>, ApiError> {
-    let prompt = blocking(&app, move |host| host.agents().create_prompt(body)).await?;
+    let prompt = blocking(app.host(), move |host| host.agents().create_prompt(body)).await?;
     Ok(Created(view(prompt)))
 }
 
@@ -44,16 +44,16 @@ async fn update(
     _: Caller,
     (Path(id), Members(body, _)): (Path<String>, Members<SystemPromptInput>),
 ) -> Result<SystemPromptView, ApiError> {
-    Ok(view(blocking(&app, move |host| host.agents().update_prompt(&id, body)).await?))
+    Ok(view(blocking(app.host(), move |host| host.agents().update_prompt(&id, body)).await?))
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.agents().remove_prompt(&id)).await?;
+    blocking(app.host(), move |host| host.agents().remove_prompt(&id)).await?;
     Ok(Done { ok: true })
 }
 
 async fn reset(app: App, _: Caller, Path(id): Path<String>) -> Result<SystemPromptView, ApiError> {
-    Ok(view(blocking(&app, move |host| host.agents().reset_prompt(&id)).await?))
+    Ok(view(blocking(app.host(), move |host| host.agents().reset_prompt(&id)).await?))
 }
 
 fn view(prompt: SystemPrompt) -> SystemPromptView {

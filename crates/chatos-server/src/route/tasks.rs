@@ -1,6 +1,5 @@
 //! Tasks for the page and the command line; the task server uses the same tables.
 
-use chatos_host::Host;
 use chatos_store::{AddedTasks, NewTask, Task, TaskContext, TaskFilter, TaskPatch, iso_from_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::status::Done;
@@ -12,6 +11,7 @@ use chatos_wire::task::{
 use crate::answer::Kept;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::table::Routes;
@@ -39,7 +39,8 @@ async fn list(app: App, _: Caller, Query(wanted): Query<TaskQuery>) -> Result<Ta
         open_only: wanted.open,
         ..TaskFilter::default()
     };
-    let (tasks, total, open) = blocking(&app, move |host| host.list_tasks(&filter, limit, offset)).await?;
+    let (tasks, total, open) =
+        blocking(app.host(), move |host| host.list_tasks(&filter, limit, offset)).await?;
     let next = u64::from(offset) + tasks.len() as u64;
     Ok(TaskList {
         items: tasks.into_iter().map(view).collect(),
@@ -73,7 +74,7 @@ async fn create(app: App, _: Caller, Body(input): Body<TaskInput>) -> Result<Kep
         dedupe_key: input.dedupe_key,
     };
     let AddedTasks { created, deduped, .. } =
-        blocking(&app, move |host| host.add_tasks(context, vec![task])).await?;
+        blocking(app.host(), move |host| host.add_tasks(context, vec![task])).await?;
     let was_there = created.is_empty();
     let task = created.into_iter().chain(deduped.into_iter().map(|(task, _)| task)).next();
     let task = task.ok_or_else(|| Fault::new(ErrorCode::Internal, Text::same("no task was made")))?;
@@ -81,7 +82,7 @@ async fn create(app: App, _: Caller, Body(input): Body<TaskInput>) -> Result<Kep
 }
 
 async fn read(app: App, _: Caller, Path(id): Path<String>) -> Result<TaskView, ApiError> {
-    Ok(view(blocking(&app, move |host| host.get_task(&id)).await?))
+    Ok(view(blocking(app.host(), move |host| host.get_task(&id)).await?))
 }
 
 async fn change(
@@ -99,11 +100,11 @@ async fn change(
         run_id: None,
         session_id: None,
     };
-    Ok(view(blocking(&app, move |host| host.update_task(&id, patch)).await?.0))
+    Ok(view(blocking(app.host(), move |host| host.update_task(&id, patch)).await?.0))
 }
 
 async fn remove(app: App, _: Caller, Path(id): Path<String>) -> Result<Done, ApiError> {
-    blocking(&app, move |host| host.delete_task(&id)).await?;
+    blocking(app.host(), move |host| host.delete_task(&id)).await?;
     Ok(Done { ok: true })
 }
 
@@ -112,7 +113,7 @@ async fn complete(
     _: Caller,
     (Path(id), Body(body)): (Path<String>, Body<TaskCompletion>),
 ) -> Result<TaskView, ApiError> {
-    Ok(view(blocking(&app, move |host| host.complete_task(&id, &body.note)).await?))
+    Ok(view(blocking(app.host(), move |host| host.complete_task(&id, &body.note)).await?))
 }
 
 async fn clear(app: App, _: Caller, Body(body): Body<TaskClearing>) -> Result<TasksCleared, ApiError> {
@@ -134,30 +135,8 @@ async fn clear(app: App, _: Caller, Body(body): Body<TaskClearing>) -> Result<Ta
         status,
         ..TaskFilter::default()
     };
-    let (cleared, remaining) = blocking(&app, move |host| host.clear_tasks(filter)).await?;
+    let (cleared, remaining) = blocking(app.host(), move |host| host.clear_tasks(filter)).await?;
     Ok(TasksCleared { cleared, remaining })
-}
-
-/// Runs work on the database off the async threads.
-pub(crate) async fn blocking<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce(&Host) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, ApiError> {
-    let host = app.host().clone();
-    let done = tokio::task::spawn_blocking(move || work(&host)).await;
-    let result = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    Ok(result?)
-}
-
-/// As [`blocking`], for work that needs the host itself.
-pub(crate) async fn blocking_arc<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce(&std::sync::Arc<Host>) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, ApiError> {
-    let host = app.host().clone();
-    let done = tokio::task::spawn_blocking(move || work(&host)).await;
-    let result = done.map_err(|error| Fault::new(ErrorCode::Internal, Text::same(error.to_string())))?;
-    Ok(result?)
 }
 
 fn view(task: Task) -> TaskView {

@@ -14,10 +14,10 @@ use chatos_wire::tool::{
 };
 use serde_json::Value;
 
-use super::tasks::blocking;
 use crate::answer::typed;
 use crate::api::ApiError;
 use crate::app::App;
+use crate::blocking::blocking;
 use crate::caller::Caller;
 use crate::input::{Body, Path, Query};
 use crate::table::Routes;
@@ -261,7 +261,7 @@ async fn log(app: App, _: Caller, Query(wanted): Query<ToolLogQuery>) -> Result<
         cursor: wanted.cursor,
     };
     let host = app.host().clone();
-    let page = blocking(&app, move |_| {
+    let page = blocking(app.host(), move |_| {
         let mut page = host.tools().log(&filter)?;
         chatos_inbox::clients::name_calls(host.store(), &mut page.items);
         Ok(page)

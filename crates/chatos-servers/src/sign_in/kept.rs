@@ -281,7 +281,7 @@ pub(crate) async fn settled(all: Vec<Arc<SignInKept>>) {
     let begun = std::time::Instant::now();
     loop {
         let looked = all.clone();
-        match tokio::task::spawn_blocking(move || looked.iter().any(|kept| kept.is_renewing())).await {
+        match chatos_blocking::run(move || looked.iter().any(|kept| kept.is_renewing())).await {
             Ok(true) if begun.elapsed() < LAST_RENEWAL => tokio::time::sleep(Duration::from_millis(20)).await,
             Ok(true) => return tracing::warn!("a sign-in is being renewed while the host stops"),
             Ok(false) | Err(_) => return,

@@ -353,7 +353,7 @@ pub(super) async fn before(shop: &Shop, cx: &CallCx, prepared: &Prepared) -> Opt
         return None;
     }
     let root = command::open_root(cx, &shop.protected).ok()?;
-    tokio::task::spawn_blocking(move || Later::look(&root)).await.ok()
+    chatos_blocking::run(move || Later::look(&root)).await.ok()
 }
 
 /// What of them a command changed is kept by a person's word, or put back.
@@ -361,7 +361,7 @@ pub(super) async fn after(shop: &Shop, cx: &CallCx, prepared: &mut Prepared, bef
     let Ok(root) = command::open_root(cx, &shop.protected) else { return };
     let named: Vec<PathBuf> = prepared.granted.write.clone();
     let base = chatos_access::real(root.path());
-    let compared = tokio::task::spawn_blocking(move || {
+    let compared = chatos_blocking::run(move || {
         let changed = before.changed(&Later::look(&root));
         (before, changed)
     });

@@ -95,7 +95,7 @@ pub(super) async fn lines(
     }
     // It ended meanwhile, or long ago.
     let dir = found.dir.clone();
-    let read = tokio::task::spawn_blocking(move || {
+    let read = chatos_blocking::run(move || {
         let mut record = Record::load(&dir).map(Record::now).ok_or_else(gone)?;
         loop {
             let lines =

@@ -29,7 +29,7 @@ impl Holding {
 
     async fn remember(&self) {
         let (store, dir) = (self.store.clone(), self.dir.clone());
-        let done = tokio::task::spawn_blocking(move || super::remember(&store, &dir)).await;
+        let done = chatos_blocking::run(move || super::remember(&store, &dir)).await;
         if let Err(error) = done {
             tracing::error!(%error, "remembering a session panicked");
         }

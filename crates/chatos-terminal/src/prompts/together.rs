@@ -57,7 +57,7 @@ pub(super) async fn ask(
             format!("全部 {n} 项都同意？[y = 全部，n = 都不，1,3 = 仅这些，{stop}q = 离开] "),
         );
         let question = question.get(output.lang).to_owned();
-        let typed = tokio::task::spawn_blocking(move || input::line(&question)).await;
+        let typed = chatos_blocking::run(move || input::line(&question)).await;
         let Ok(Ok(Some(typed))) = typed else { return Ok(Some(Outcome::Left)) };
         let accepted = match typed.trim() {
             "" | "q" => return Ok(Some(Outcome::Left)),

@@ -43,7 +43,7 @@ impl SubagentRunner for HostRunner {
         let agent = trace.agent_id.clone().unwrap_or_default();
         Box::pin(async move {
             let host = self.host()?;
-            let listed = tokio::task::spawn_blocking(move || {
+            let listed = chatos_blocking::run(move || {
                 let agent = crate::runs::begin::agent_of(&host, &agent)?;
                 host.runs().offered(&agent)
             });
@@ -61,8 +61,7 @@ impl SubagentRunner for HostRunner {
         Box::pin(async move {
             let host = self.host()?;
             let making = Arc::clone(&host);
-            let made =
-                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, true));
+            let made = chatos_blocking::run(move || making.runs().sub_run(&order, &trace, &call_id, true));
             let run = made.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)?;
             let job = run.job_id.clone().unwrap_or_default();
             let desk = host.runs();
@@ -99,8 +98,7 @@ impl SubagentRunner for HostRunner {
         Box::pin(async move {
             let host = self.host()?;
             let making = Arc::clone(&host);
-            let made =
-                tokio::task::spawn_blocking(move || making.runs().sub_run(&order, &trace, &call_id, false));
+            let made = chatos_blocking::run(move || making.runs().sub_run(&order, &trace, &call_id, false));
             let run = made.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)?;
             let answer = json!({
                 "job_id": run.job_id, "status": job_state(run.state), "created_at": iso_from_ms(run.created_at),

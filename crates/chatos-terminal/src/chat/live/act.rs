@@ -281,7 +281,7 @@ impl Live<'_, '_> {
         // The editor has the terminal; Ctrl-C in it is for it.
         self.quiet = None;
         let (own, text) = (self.own.clone(), before.content.clone());
-        let edited = tokio::task::spawn_blocking(move || own.edit(&text)).await;
+        let edited = chatos_blocking::run(move || own.edit(&text)).await;
         self.hush();
         while tokio::time::timeout(std::time::Duration::ZERO, self.interrupts.recv()).await.is_ok() {}
         let edited = edited.map_err(|error| {
