@@ -82,7 +82,7 @@ fn erase(draws: bool) {
     }
 }
 
-/// Bytes for people.
+/// A number of bytes in the unit a person would use.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

@@ -90,8 +90,8 @@ fn grant_without_trust() -> Fault {
     ))
 }
 
-/// As long as an install waits for another one (plugins §8): without a running host the other one holds
-/// the whole state.
+/// How long an install waits for another one (plugins §8): without a running host the other one holds
+/// the state as a whole.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn connect(global: &Global, environment: &Environment) -> Result<Api, Fault> {

@@ -15,7 +15,7 @@ use crate::command::operation::follow;
 use chatos_terminal::client::Api;
 use chatos_terminal::output::{Output, Paint, visible};
 
-/// What to install.
+/// The package or folder to install, and how much of it may be wrong.
 pub(super) struct Order {
     pub(super) path: PathBuf,
     pub(super) allow_problems: bool,

@@ -128,7 +128,7 @@ pub(super) async fn one(api: &Api, output: &Output, id: &str) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// A labelled line.
+/// A line with its label, dimmed and padded, in front.
 fn row(output: &Output, en: &str, zh: &str, value: &str) {
     let label = if output.lang == chatos_tool::Lang::Zh { zh } else { en };
     output.line(&format!("{} {value}", output.paint(Paint::Dim, &pad(label, 14))));

@@ -175,7 +175,7 @@ pub(super) fn print(output: &Output, item: &Value) {
     }
 }
 
-/// What `sign-out` says.
+/// What `sign-out` says, by whether the website ended the grant.
 pub(super) fn signed_out(server: &str, revoked: bool) -> Text {
     if revoked {
         return Text::new(
