@@ -28,7 +28,7 @@ test.each([
   ['refused', call('run_shell_command', 'denied'), false, 'Wasn’t allowed to run', '未获同意，没有执行'],
   ['declined', call('run_shell_command', 'canceled'), false, 'Didn’t run', '没有执行'],
   ['failed', call('run_shell_command', 'timeout'), false, 'Failed to run', '执行失败'],
-  ['never ended', call('delete_path', null), false, 'Was about to delete', '准备删除，结果未知'],
+  ['never ended', call('delete_path', null), false, 'Was about to delete', '正要删除时中断'],
   ['a question', call('prompt_choices', null, { asked: true }), true, 'Asking you', '正在向你提问'],
   ['a tool of somebody else', call('frobnicate', null), true, 'frobnicate', 'frobnicate'],
 ])('%s', (_name, made, live, english, chinese) => {

@@ -8,7 +8,7 @@ export const deeds: typeof source = {
   denied: (deed) => `未获同意，没有${deed.to}`,
   canceled: (deed) => `没有${deed.to}`,
   failed: (deed) => `${deed.to}失败`,
-  unknown: (deed) => `准备${deed.to}，结果未知`,
+  unknown: (deed) => `正要${deed.to}时中断`,
   outcome: {
     ok: '完成',
     noop: '无需改动',

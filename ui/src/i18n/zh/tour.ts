@@ -7,7 +7,7 @@ export const tour: typeof english = {
   cards: {
     file: { title: '让智能体修改文件', text: '先看改动，再同意，还能撤销。全程在一个空文件夹里进行。' },
     app: { title: '打开一个应用', text: '“笔记”直接在这里运行，智能体也能使用它的工具。' },
-    question: { title: '回答一个问题', text: '某个程序向你提问。回答之前，待办里会一直有它。' },
+    question: { title: '回答一个问题', text: '某个程序向你提问。你回答之前，它一直留在待办里。' },
   },
   agent: '试用',
   fileMessage: '给我看一个需要同意的文件改动',
