@@ -44,5 +44,6 @@ mod terminal;
 mod thinking;
 mod together;
 mod trace;
+mod vendors_refuse;
 mod versions;
 mod whole;

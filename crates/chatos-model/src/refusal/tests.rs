@@ -6,7 +6,7 @@ use super::*;
 use crate::Protocol;
 
 #[path = "../../tests/refusals/mod.rs"]
-#[expect(dead_code, reason = "what is done next is not tried with the program yet")]
+#[expect(dead_code, reason = "what is done next is tried with the built program")]
 mod bodies;
 
 use bodies::{By, Refusal};

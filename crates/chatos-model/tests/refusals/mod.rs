@@ -1,5 +1,5 @@
 //! What vendors say when they refuse (working-day §3): a body per row of the table, what it means, and what is done next.
-//! The reader of bodies is held against it; what is done next is written down, and no test of the program reads it yet.
+//! The reader of bodies is held against it, and so is the built program, which is told every one of them in a run.
 //! Bodies are as vendors and their clients write them down; none was recorded from a running service yet.
 
 use serde_json::{Value, json};
