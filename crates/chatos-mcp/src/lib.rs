@@ -80,7 +80,7 @@ pub use failure::{Failure, Waited};
 pub use handshake::{Era, Identity, LEGACY, MODERN, Peer};
 pub use hooks::{Asked, Hooks, Later, LogLine, LogSource, NoHooks, Offers, Root, ServerKey, file_uri};
 pub use limits::Times;
-pub use message::RpcError;
+pub use message::{RpcError, Weight, weigh};
 pub use oauth::{
     Challenge, Grant, Grants, Pending, Secret, SignInError, SignInOptions, Turn, begin as begin_sign_in,
     finish as finish_sign_in, revoke as revoke_grant,

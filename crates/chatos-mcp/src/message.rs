@@ -112,14 +112,14 @@ pub(crate) fn read_listing(line: &[u8]) -> Result<Incoming, Unread> {
 
 /// What a tree of some JSON would be, found without making one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Weight {
+pub struct Weight {
     /// Memory it takes, roughly: an object with one short member takes a hundred times its text.
-    pub(crate) bytes: usize,
-    pub(crate) depth: usize,
+    pub bytes: usize,
+    pub depth: usize,
 }
 
 /// Weighs a text that should be JSON.
-pub(crate) fn weigh(json: &[u8]) -> Weight {
+pub fn weigh(json: &[u8]) -> Weight {
     /// Room for four members and their table, for four items, and for each further one.
     const OBJECT: usize = 512;
     const ARRAY: usize = 288;
