@@ -13,6 +13,14 @@ const KEEP = 400;
 /** Pieces of one message whose start has not been seen. */
 const MAX_STRAYS = 2_000;
 
+/** A question as far as it says which call asked it. */
+export interface Asked {
+  id: string;
+  runId: string | null;
+  server: string | null;
+  tool: string;
+}
+
 export class Ledger {
   rows: Row[] = $state.raw([]);
   readonly #entries = new Map<string, Entry>();
@@ -61,6 +69,21 @@ export class Ledger {
   /** Calls of subagents that are at work, and of which this page knows no job. */
   lostSubs(): ToolCall[] {
     return [...this.#calls.values()].filter((call) => call.label === 'run_sub_agent' && !call.done && !call.job);
+  }
+
+  /** The call waits for this question, or no call does. */
+  asks(call: ToolCall | null, requestId: string, waiting: boolean): void {
+    for (const other of this.#calls.values()) if (other.requestId === requestId) other.requestId = null;
+    if (call && waiting) call.requestId = requestId;
+  }
+
+  /** The oldest call that a question asked before this page looked can be about: of its run and tool, without a result
+      and without a question of its own. */
+  asker(question: Asked): ToolCall | null {
+    const calls = [...this.#calls.values()];
+    if (calls.some((call) => call.requestId === question.id)) return null;
+    const fits = (call: ToolCall) => call.runId === question.runId && call.label === question.tool && (call.server === '' || question.server === null || call.server === question.server);
+    return calls.find((call) => !call.done && call.requestId === null && fits(call)) ?? null;
   }
 
   /** What was streamed so far may have been declared void meanwhile. */

@@ -7,7 +7,7 @@ import type { ChatEvent } from '../../protocol/chat';
 import type { Attachment, MessageView, RunBrief, RunView, SendMode, SessionView } from '../../protocol/wire';
 import { type Entry, type EntryError, SubJob, type ToolCall } from './entry.svelte';
 import { isMessage, moment, number, string, text } from './fields';
-import { Ledger } from './ledger.svelte';
+import { type Asked, Ledger } from './ledger.svelte';
 import type { Outbox, Unsent } from './outbox';
 import type { Row } from './rows';
 import { type Outgoing, Sending } from './sending.svelte';
@@ -96,6 +96,9 @@ export class Transcript {
   readonly #sending: Sending;
   /** Messages that a person took back while they were on their way. */
   readonly #regretted = new Set<string>();
+
+  /** Questions of the run that were answered while this page looked. */
+  readonly #answered = new Set<string>();
 
   constructor(id: string, options: TranscriptOptions) {
     this.id = id;
@@ -371,10 +374,18 @@ export class Transcript {
     const id = string(event['requestId']);
     if (id === '') return;
     const waiting = event.type === 'prompt_waiting';
-    const call = this.#ledger.call(string(event['callId']), event.runId ?? null);
-    if (call) call.requestId = waiting ? id : null;
+    if (!waiting) this.#answered.add(id);
+    this.#ledger.asks(this.#ledger.call(string(event['callId']), event.runId ?? null), id, waiting);
     const others = this.asked.filter((known) => known !== id);
     this.asked = waiting ? [...others, id] : others;
+  }
+
+  /** Questions that are open: those asked before this page looked are given to the calls that wait for them. */
+  waits(questions: readonly Asked[]): void {
+    for (const question of questions) {
+      const call = this.#answered.has(question.id) ? null : this.#ledger.asker(question);
+      if (call) this.#ledger.asks(call, question.id, true);
+    }
   }
 
   #used(event: ChatEvent): void {
@@ -430,6 +441,7 @@ export class Transcript {
     this.#runMark += 1;
     if (run.state === 'failed' && run.error) this.failures = new Map(this.failures).set(run.id, run.error);
     if (this.run?.id !== run.id) {
+      this.#answered.clear();
       this.notices = [];
       this.asked = [];
     }

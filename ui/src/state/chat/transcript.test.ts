@@ -284,6 +284,25 @@ describe('folding', () => {
     expect(transcript.asked).toEqual([]);
   });
 
+  test('a question asked before the page looked belongs to the call that waits for it', async () => {
+    const { transcript } = await opened(new FakeHost());
+    const call = (callId: string, tool: string) => event('tool_call', { messageId: 'a', callId, server: 'x', tool, args: {} });
+    transcript.apply([started(), call('c', 'y'), call('d', 'y'), call('e', 'z')]);
+    const runId = transcript.call('c')?.runId ?? null;
+    const asked = (id: string, tool: string, server: string | null = 'x') => ({ id, runId, server, tool });
+    const waiting = () => ['c', 'd', 'e'].map((callId) => transcript.call(callId)?.requestId);
+    transcript.waits([asked('q', 'y'), { ...asked('other run', 'z'), runId: 'r9' }, asked('other tool', 'w'), asked('other server', 'z', 'v')]);
+    expect(waiting()).toEqual(['q', null, null]);
+    // Said again it changes nothing, and the host's own word counts more.
+    transcript.waits([asked('q', 'y')]);
+    transcript.apply([event('prompt_waiting', { callId: 'd', requestId: 'q', kind: 'choice' })]);
+    expect(waiting()).toEqual([null, 'q', null]);
+    // The list of questions may be a moment behind the answer.
+    transcript.apply([event('prompt_answered', { callId: 'd', requestId: 'q', kind: 'choice', status: 'ok' })]);
+    transcript.waits([asked('q', 'y'), asked('p', 'z')]);
+    expect(waiting()).toEqual([null, null, 'p']);
+  });
+
   test('steps of a subagent: each once and in order', async () => {
     const { transcript } = await opened(new FakeHost());
     transcript.apply([started(), event('tool_call', { messageId: 'a', callId: 'c', server: 'subagent_router', tool: 'run_sub_agent', args: {} })]);
