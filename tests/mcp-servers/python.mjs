@@ -1,4 +1,4 @@
-// Installs what comes from PyPI, a server, an agent and a language server, into a folder of its own beside the tests.
+// Installs what comes from PyPI, as `requirements.txt` beside the tests names it, into `.venv` there.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,17 +6,18 @@ import { join } from 'node:path';
 
 import { here } from './support.mjs';
 
-const folder = join(here, '.venv');
-export const python = join(folder, 'bin/python');
-const stamp = join(folder, 'installed');
-const wanted = readFileSync(join(here, 'requirements.txt'), 'utf8');
+export const python = join(here, '.venv/bin/python');
 
 function run(command, args) {
   return spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0;
 }
 
-/** The reason why they cannot be installed here, or nothing. */
-export function install() {
+/** The reason why it cannot be installed here, or nothing; the tests of another folder name theirs. */
+export function install(tests = here) {
+  const folder = join(tests, '.venv');
+  const stamp = join(folder, 'installed');
+  const requirements = join(tests, 'requirements.txt');
+  const wanted = readFileSync(requirements, 'utf8');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) {
     return undefined;
   }
@@ -26,9 +27,9 @@ export function install() {
   if (!run('python3', ['-m', 'venv', '--clear', folder])) {
     return 'python3 -m venv failed';
   }
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')];
-  if (!run(python, pip)) {
-    return 'pip could not install them (no package index?)';
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+  if (!run(join(folder, 'bin/python'), pip)) {
+    return 'pip could not install what is wanted (no package index?)';
   }
   writeFileSync(stamp, wanted);
   return undefined;

@@ -155,7 +155,7 @@ pub(crate) fn steps() -> Vec<Step> {
             count: Some(count::node),
             ..small(
                 "models",
-                "a model server of another maker with the real binary",
+                "a model server and a proxy of other makers with the real binary",
                 &["peer-packages", "build", "ui-build"],
                 |cx| {
                     let chatos = chatos(cx)?;
