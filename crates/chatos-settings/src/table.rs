@@ -17,8 +17,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Language", "语言"),
         description: (
-            "Language of the command line and of messages; `auto` follows the environment",
-            "命令行与消息的语言；auto 表示跟随系统环境",
+            "Language of the command line and of messages; unless you choose one, that of your environment",
+            "命令行与消息的语言；未选择时跟随系统环境",
         ),
     },
     SettingSpec {
@@ -32,8 +32,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Prompt language", "提示词语言"),
         description: (
-            "Language of what models and MCP clients get: prompts, tool descriptions, results; `auto` follows `language`",
-            "提供给模型与 MCP 客户端的提示词、工具说明与结果的语言；auto 表示与 language 相同",
+            "Language of what models and MCP clients get: prompts, tool descriptions, results; unless you choose one, the same as Language",
+            "提供给模型与 MCP 客户端的提示词、工具说明与结果的语言；未选择时与“语言”相同",
         ),
     },
     SettingSpec {
@@ -112,7 +112,10 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::WhenText("relaxed"),
         label: ("Shell safety mode", "Shell 安全模式"),
-        description: ("`strict` refuses risky commands before they run", "strict 会在执行前拒绝高风险命令"),
+        description: (
+            "Whether risky commands are blocked, or you are asked about them",
+            "高风险命令是直接阻止，还是先询问你",
+        ),
     },
     SettingSpec {
         key: "shellSandbox",
@@ -164,9 +167,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Toolchains in your home", "主目录中的工具链"),
         description: (
-            "`auto` lets sandboxed commands read the version managers and configuration of git, Rust, Node, Python and \
-             others in your home, never keys or tokens",
-            "auto 允许沙箱中的命令读取主目录里 git、Rust、Node、Python 等的版本管理器和配置，但绝不开放密钥和令牌",
+            "Whether sandboxed commands may read the version managers and configuration of git, Rust, Node, Python and others in your home; never keys or tokens",
+            "沙箱中的命令是否可以读取主目录里 git、Rust、Node、Python 等的版本管理器和配置；密钥和令牌绝不开放",
         ),
     },
     SettingSpec {
@@ -765,8 +767,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Chat titles", "对话标题"),
         description: (
-            "on: after its first answer a model names the chat in one short call, unless it runs on this computer or network; always: those, too; off: a chat is called by the first words of its question",
-            "on：首次回答后由模型用一次简短调用为对话命名，本机或局域网中的模型除外；always：这些模型也命名；off：以问题的开头作为标题",
+            "After its first answer a model names the chat in one short call; one on this computer or its network only if you choose so. Off: a chat is called by the first words of its question",
+            "首次回答后由模型用一次简短调用为对话命名；本机或局域网中的模型仅在你选择时才命名。关闭：以问题的开头作为标题",
         ),
     },
     SettingSpec {
@@ -870,8 +872,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Tools of the gateway", "网关的工具列表"),
         description: (
-            "Which tools other programs are told of by the gateway: all, a short list with a search, or `auto`: a search above 64 tools",
-            "网关向其他程序列出哪些工具：全部、带搜索的短列表，或 auto（超过 64 个工具时使用搜索）",
+            "Which tools the gateway lists for other programs: all, or a short list with a search; automatic: a search above 64 tools",
+            "网关向其他程序列出哪些工具：全部，或带搜索的短列表；自动：超过 64 个工具时使用搜索",
         ),
     },
     SettingSpec {
@@ -885,8 +887,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Tools on demand", "按需工具"),
         description: (
-            "Whether models find tools of servers by search instead of getting all definitions; `auto`: when they are too many",
-            "模型是否通过搜索查找服务器的工具，而不是获得全部定义；auto 表示在工具过多时",
+            "Whether models find tools of servers by search instead of getting all definitions; automatic: when there are too many",
+            "模型是否通过搜索查找服务器的工具，而不是获得全部定义；自动：工具过多时使用搜索",
         ),
     },
     SettingSpec {
@@ -983,7 +985,7 @@ pub const SETTINGS: &[SettingSpec] = &[
         restart: false,
         weakens: Weakens::Never,
         label: ("Prompt log content", "交互日志内容"),
-        description: ("`minimal` keeps answers out of history and log", "minimal 不在历史与日志中保留回答"),
+        description: ("Whether history and log keep your answers", "历史与日志中是否保留回答"),
     },
     SettingSpec {
         key: "otlpEndpoint",
@@ -1035,8 +1037,8 @@ pub const SETTINGS: &[SettingSpec] = &[
         weakens: Weakens::Never,
         label: ("Where questions are asked", "提问方式"),
         description: (
-            "`auto` asks everywhere it can; the first answer counts. A connected client decides about its own calls only where you allowed it",
-            "auto 会在所有可用的地方提问，以最先的回答为准；已连接的客户端仅在获得允许时才能决定自己的调用",
+            "Where you are asked; if in several places, the first answer counts. A connected client decides about its own calls only where you allowed it",
+            "在哪里向你提问；有多处时以最先的回答为准。已连接的客户端仅在获得允许时才能决定自己的调用",
         ),
     },
     SettingSpec {
