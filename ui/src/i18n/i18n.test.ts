@@ -1,31 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { en as mainEn } from './en';
-import { admin as adminEn } from './en/admin';
-import { changes as changesEn } from './en/changes';
-import { apps as appsEn } from './en/apps';
-import { dialogs as dialogsEn } from './en/dialogs';
-import { reach as reachEn } from './en/reach';
-import { runs as runsEn } from './en/runs';
-import { sheet as sheetEn } from './en/sheet';
-import { tasks as tasksEn } from './en/tasks';
-import { tools as toolsEn } from './en/tools';
 import { i18n, languageOf } from './index.svelte';
 import { shippedPlugin, shippedProfile, shippedServer } from '../state/shipped';
 import { SHIPPED } from './shipped';
 import { zh as mainZh } from './zh';
-import { admin as adminZh } from './zh/admin';
-import { apps as appsZh } from './zh/apps';
-import { changes as changesZh } from './zh/changes';
-import { dialogs as dialogsZh } from './zh/dialogs';
-import { reach as reachZh } from './zh/reach';
-import { runs as runsZh } from './zh/runs';
-import { sheet as sheetZh } from './zh/sheet';
-import { tasks as tasksZh } from './zh/tasks';
-import { tools as toolsZh } from './zh/tools';
 
-// Some pages bring their texts with them; the rules are the same.
-const en = { ...mainEn, apps: appsEn, reach: reachEn, admin: adminEn, changes: changesEn, dialogs: dialogsEn, runs: runsEn, tasks: tasksEn, tools: toolsEn, sheet: sheetEn, shipped: SHIPPED.en };
-const zh = { ...mainZh, apps: appsZh, reach: reachZh, admin: adminZh, changes: changesZh, dialogs: dialogsZh, runs: runsZh, tasks: tasksZh, tools: toolsZh, sheet: sheetZh, shipped: SHIPPED.zh };
+// Some pages bring their texts with them; the rules are the same, whichever files there are.
+const apart = (files: Record<string, Record<string, unknown>>) => Object.assign({}, ...Object.values(files)) as Record<string, unknown>;
+const en = { ...mainEn, ...apart(import.meta.glob<Record<string, unknown>>('./en/*.ts', { eager: true })), shipped: SHIPPED.en };
+const zh = { ...mainZh, ...apart(import.meta.glob<Record<string, unknown>>('./zh/*.ts', { eager: true })), shipped: SHIPPED.zh };
 
 type Leaf = [path: string, value: unknown];
 
@@ -34,10 +17,21 @@ function leaves(value: unknown, path = ''): Leaf[] {
   return Object.entries(value).flatMap(([key, child]) => leaves(child, path === '' ? key : `${path}.${key}`));
 }
 
-/** The text of a leaf; functions are called with plausible arguments. */
+/** What texts are made of: numbers, kinds of access, lists of names, deeds. */
+const PARTS: unknown[][] = [[2, 3, 4, 5], ['read', 'x'], [['a', 'b'], ['c']], [{ to: ' x ', doing: ' x ', done: ' x ' }]];
+
+/** The text of a leaf; functions are called with arguments they can do something with. */
 function text(value: unknown): string {
-  if (typeof value === 'function') return String((value as (...args: unknown[]) => unknown)(2, 3, 4, 5));
-  return String(value);
+  if (typeof value !== 'function') return String(value);
+  for (const parts of PARTS) {
+    try {
+      const said: unknown = (value as (...args: unknown[]) => unknown)(...parts);
+      if (said !== undefined && !String(said).includes('undefined')) return String(said);
+    } catch {
+      // Others fit.
+    }
+  }
+  throw new Error(`no arguments fit ${String(value as object)}`);
 }
 
 /** A whole text that is a command line or an address. */
@@ -46,6 +40,10 @@ const COMMAND = /^(例如 )?(chatos |https?:|\/|[{[]|agents\/)/;
 const NAMES = ['LM Studio', 'JSON Lines', 'OTLP JSON', 'Authorization: Bearer'];
 /** Two English words in a row, outside of a piece of code. */
 const PHRASE = /(?<![`\w.:/-])[A-Za-z][a-z]+ [a-z]{2,}(?![\w`:/=-])/;
+/** A Chinese character and a letter or digit without a space between them. */
+const TIGHT = /\p{Script=Han}[A-Za-z0-9`]|[A-Za-z0-9`%]\p{Script=Han}/u;
+/** What is put into these is Chinese itself: a duration with its unit, a right. */
+const PHRASES = ['prompts.header.expiresIn', 'apps.rights.wants'];
 /** Words that docs/glossary.md replaces by others. */
 const RETIRED = /land.?config|sub.agent|sub.flow|\b(hub|queue page)\b|子代理|您|纠正|主流程|子流程|待办中心|队列|「/i;
 
@@ -66,7 +64,7 @@ describe('dictionaries', () => {
   test('Chinese texts are Chinese, but for commands, names and signs', () => {
     const same = new Map(leaves(en).map(([path, value]) => [path, text(value)]));
     const untranslated = leaves(zh).filter(([path, value]) => text(value) === same.get(path));
-    const allowed = /^(chatos |http|SQLite|Node\.js|v\d|English|中文)|^(ntfy|Webhook|Slack|Discord|Telegram)$/;
+    const allowed = /^(chatos |http|taskId|mcp-task:|SQLite|Node\.js|v\d|English|中文)|^(ntfy|Webhook|Slack|Discord|Telegram|OpenAI|OpenAI Responses|Anthropic|Gemini|Ollama|LM Studio|AsyncTask|ACK|markdown|result|content)$/;
     expect(untranslated.filter(([, value]) => !allowed.test(text(value)))).toEqual([]);
   });
 
@@ -80,6 +78,11 @@ describe('dictionaries', () => {
       .map(([path, value]) => [path, text(value)] as const)
       .filter(([, value]) => !COMMAND.test(value) && PHRASE.test(NAMES.reduce((rest, name) => rest.replaceAll(name, ''), value)));
     expect(mixed).toEqual([]);
+  });
+
+  test('Chinese and other letters or digits stand apart', () => {
+    const close = leaves(zh).filter(([path, value]) => !PHRASES.includes(path) && TIGHT.test(text(value)));
+    expect(close).toEqual([]);
   });
 
   test('one word per thing: what the glossary has left behind is nowhere', () => {
@@ -161,7 +164,7 @@ describe('formats', () => {
     expect(i18n.relative(now - 180_000, now)).toBe('3 minutes ago');
     expect(i18n.relative(now + 7_200_000, now)).toBe('in 2 hours');
     await i18n.choose('zh');
-    expect(i18n.relative(now - 180_000, now)).toBe('3分钟前');
+    expect(i18n.relative(now - 180_000, now)).toBe('3 分钟前');
   });
 
   test('bytes', async () => {

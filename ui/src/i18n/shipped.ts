@@ -3,9 +3,11 @@
 
 import type { Language } from './index.svelte';
 
-/** Name and description; without a name the thing keeps its own. */
+/** Name and description; without a name the thing keeps its own. A server keeps the name it is called by and has a title
+    for people. */
 interface Told {
   name?: string;
+  title?: string;
   description: string;
 }
 
@@ -25,18 +27,18 @@ const en: Shipped = {
     lc_developer: { name: 'Developer', description: 'Everything in Safe default, plus file edits with your approval and commands in a sandbox.' },
   },
   servers: {
-    project_files: { description: 'Reads and searches files in the project folder' },
-    code_writer: { description: 'Reads, searches and edits files in the project folder' },
-    code_maintainer: { description: 'Everything in code_writer, plus moving and copying files' },
-    shell_tasks: { description: 'Runs commands and terminal sessions in a sandbox' },
-    lsp_bridge: { description: 'Code navigation, diagnostics and refactoring through language servers' },
-    task_manager: { description: 'Lists, adds and updates tasks' },
-    project_journal: { description: 'Keeps notes about what was done in a project' },
-    ui_prompter: { description: 'Asks you questions through the inbox' },
-    subagent_router: { description: 'Hands work to subagents' },
-    'com.chatos.notes.notes': { description: 'Lists, reads, writes, searches, deletes and exports Markdown notes' },
-    'com.chatos.taskboard.board': { description: 'Views and pins for the tasks of task_manager' },
-    'com.chatos.taskboard.team': { description: 'The shared team board' },
+    project_files: { title: 'Read project files', description: 'Reads and searches files in the project folder' },
+    code_writer: { title: 'Read and change files', description: 'Reads, searches and edits files in the project folder' },
+    code_maintainer: { title: 'Maintain a code base', description: 'Reads, edits, moves and copies files in the project folder' },
+    shell_tasks: { title: 'Run commands', description: 'Runs commands and terminal sessions in a sandbox' },
+    lsp_bridge: { title: 'Understand code', description: 'Code navigation, diagnostics and refactoring through language servers' },
+    task_manager: { title: 'Tasks', description: 'Lists, adds and updates tasks' },
+    project_journal: { title: 'Project journal', description: 'Keeps notes about what was done in a project' },
+    ui_prompter: { title: 'Ask you', description: 'Asks you questions through the inbox' },
+    subagent_router: { title: 'Subagents', description: 'Hands work to subagents' },
+    'com.chatos.notes.notes': { title: 'Notes', description: 'Lists, reads, writes, searches, deletes and exports Markdown notes' },
+    'com.chatos.taskboard.board': { title: 'Task board', description: 'Views and pins for your tasks' },
+    'com.chatos.taskboard.team': { title: 'Team board', description: 'The shared team board' },
   },
   plugins: {
     'com.chatos.notes': { name: 'Notes', description: 'Markdown notes in plain files, for you and your agents.' },
@@ -65,23 +67,23 @@ const zh: Shipped = {
     lc_developer: { name: '开发者', description: '包含“安全默认”的全部内容，另可编辑文件（需你同意），并在沙箱中运行命令。' },
   },
   servers: {
-    project_files: { description: '读取和搜索项目文件夹中的文件' },
-    code_writer: { description: '读取、搜索和编辑项目文件夹中的文件' },
-    code_maintainer: { description: '包含 code_writer 的全部功能，另可移动和复制文件' },
-    shell_tasks: { description: '在沙箱中运行命令和终端会话' },
-    lsp_bridge: { description: '通过语言服务器浏览代码、查看诊断和重构' },
-    task_manager: { description: '列出、添加和更新任务' },
-    project_journal: { description: '记录项目中做过的事' },
-    ui_prompter: { description: '通过待办向你提问' },
-    subagent_router: { description: '把工作交给子智能体' },
-    'com.chatos.notes.notes': { description: '列出、读取、写入、搜索、删除和导出 Markdown 笔记' },
-    'com.chatos.taskboard.board': { description: 'task_manager 中任务的视图与置顶' },
-    'com.chatos.taskboard.team': { description: '共用的团队看板' },
+    project_files: { title: '读取项目文件', description: '读取和搜索项目文件夹中的文件' },
+    code_writer: { title: '读取和修改文件', description: '读取、搜索和编辑项目文件夹中的文件' },
+    code_maintainer: { title: '维护代码库', description: '读取、编辑、移动和复制项目文件夹中的文件' },
+    shell_tasks: { title: '运行命令', description: '在沙箱中运行命令和终端会话' },
+    lsp_bridge: { title: '理解代码', description: '通过语言服务器浏览代码、查看诊断和重构' },
+    task_manager: { title: '任务', description: '列出、添加和更新任务' },
+    project_journal: { title: '项目日志', description: '记录项目中做过的事' },
+    ui_prompter: { title: '向你提问', description: '通过待办向你提问' },
+    subagent_router: { title: '子智能体', description: '把工作交给子智能体' },
+    'com.chatos.notes.notes': { title: '笔记', description: '列出、读取、写入、搜索、删除和导出 Markdown 笔记' },
+    'com.chatos.taskboard.board': { title: '任务看板', description: '任务的视图与置顶' },
+    'com.chatos.taskboard.team': { title: '团队看板', description: '共用的团队看板' },
   },
   plugins: {
     'com.chatos.notes': { name: '笔记', description: '以纯文件保存的 Markdown 笔记，你和智能体共用。' },
     'com.chatos.taskboard': { name: '任务看板', description: '把智能体的任务排成可以整理的看板。' },
-    'com.chatos.explorer': { name: 'Host API 浏览器', description: '试用Host API 的每个函数并查看结果，面向应用作者。' },
+    'com.chatos.explorer': { name: 'Host API 测试台', description: '试用 Host API 的每个函数并查看结果，面向应用作者。' },
   },
   apps: {
     'com.chatos.notes/notes': { name: '笔记', description: '写、找、预览笔记，智能体也能使用。' },
@@ -89,7 +91,7 @@ const zh: Shipped = {
     'com.chatos.taskboard/board': { name: '任务看板', description: '按列查看任务，支持视图和上限。' },
     'com.chatos.taskboard/focus': { name: '专注', description: '只看进行中和置顶的任务。' },
     'com.chatos.taskboard/team': { name: '团队看板', description: '本机多个智能体共用的看板，启动它的服务器后可用。' },
-    'com.chatos.explorer/explorer': { name: 'Host API 浏览器', description: '每个函数及其参数和结果。' },
+    'com.chatos.explorer/explorer': { name: 'Host API 测试台', description: '每个函数及其参数和结果。' },
   },
   subagents: {
     'chatos-general': { name: '通用', description: '日常工作的子智能体：查资料、做计划、审阅。' },

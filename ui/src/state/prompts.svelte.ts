@@ -4,7 +4,7 @@
 import type { PromptsApi } from '../api/prompts';
 import type { EventFrame } from '../protocol';
 import type { PromptsShown } from '../api/prompts';
-import type { AnsweredTogether, BulkPreview, PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
+import type { AnsweredTogether, BulkAction, BulkOrder, BulkPreview, BulkSelect, PromptHealth, PromptList, PromptView, PromptsArchived, RuleKept, RuleList } from '../protocol/wire';
 import { PromptForm } from './prompts/form.svelte';
 import { History } from './prompts/history.svelte';
 import { type PromptItem, readItem } from './prompts/item';
@@ -134,14 +134,14 @@ export class Prompts {
   }
 
   /** What one decision about several questions would answer, with the host's digest over all of it. */
-  preview(items: PromptItem[], action: 'approve' | 'reject'): Promise<BulkPreview> {
-    return this.#api.bulkPreview(items.map((item) => item.id), action);
+  preview(select: BulkSelect, action: BulkAction): Promise<BulkPreview> {
+    return this.#api.bulkPreview(select, action);
   }
 
-  /** The same answer for several questions, if they still are what was shown. Gives those that were not answered, with
+  /** The same decision for several questions, if they still are what was shown. Gives those it was not made for, with
       why. */
-  async answerAll(items: PromptItem[], action: 'approve' | 'reject', digest: string, remark: string): Promise<{ id: string; message: string }[]> {
-    const { done, skipped } = await this.#api.bulk(items.map((item) => item.id), action, digest, remark);
+  async answerAll(order: BulkOrder): Promise<{ id: string; message: string }[]> {
+    const { done, skipped } = await this.#api.bulk(order);
     done.forEach((id) => this.answered(id));
     return skipped;
   }
@@ -173,6 +173,13 @@ export class Prompts {
   /** Puts a question off, or back at once without a moment. */
   async snooze(id: string, until: Date | null): Promise<void> {
     await this.#api.snooze(id, until);
+  }
+
+  /** Everything that is put off is back at once. */
+  async unsnoozeAll(): Promise<void> {
+    const select = { filter: { snoozed: true } };
+    const { digest } = await this.#api.bulkPreview(select, 'snooze');
+    await this.#api.bulk({ select, action: 'snooze', digest });
   }
 
   async readSnoozed(): Promise<PromptItem[]> {

@@ -24,6 +24,11 @@ export function shippedServer(server: Server): Server {
   return server.source === 'builtin' || server.source === 'app' ? told(server, 'servers', server.name) : server;
 }
 
+/** What people call a server; one that did not come with ChatOS is called as it calls itself. */
+export function serverTitle({ name, source }: Pick<Server, 'name' | 'source'>, own = ''): string {
+  return (source === 'builtin' || source === 'app' ? SHIPPED[i18n.language].servers[name]?.title : undefined) ?? (own || name);
+}
+
 export function shippedPlugin(plugin: Plugin): Plugin {
   if (plugin.source !== 'builtin') return plugin;
   return { ...told(plugin, 'plugins', plugin.id), apps: plugin.apps.map((app) => told(app, 'apps', `${plugin.id}/${app.id}`)) };

@@ -44,10 +44,10 @@ export class Toasts {
     this.#push({ kind: 'info', message, hint, action: null });
   }
 
-  error(message: string, hint: string | null = null): void {
+  error(message: string, hint: string | null = null, action: ToastAction | null = null): void {
     // The same failure repeated by a loop is one message.
     if ([...this.items, ...this.#waiting].some((item) => item.kind === 'error' && item.message === message)) return;
-    this.#push({ kind: 'error', message, hint, action: null });
+    this.#push({ kind: 'error', message, hint, action });
   }
 
   /** Shows anything that was thrown. A call that the person canceled is not news. */

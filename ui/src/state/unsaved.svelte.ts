@@ -67,9 +67,11 @@ export function unsavedWhile(dirty: () => boolean): void {
   $effect(() => (dirty() ? unsaved.hold() : undefined));
 }
 
-/** For a form that goes away when it is saved: it is unsaved as soon as it differs from how it began. */
-export function unsavedDraft(draft: () => unknown): void {
+/** For a form that goes away when it is saved: it is unsaved as soon as it differs from how it began. Gives what a
+    dialog asks before it closes. */
+export function unsavedDraft(draft: () => unknown): () => Promise<boolean> {
   const text = () => JSON.stringify(draft());
   const first = untrack(text);
   unsavedWhile(() => text() !== first);
+  return () => (text() === first ? Promise.resolve(true) : unsaved.mayLeave(null));
 }

@@ -14,11 +14,11 @@ const MINUTE_MS = 60_000;
 
 const WORDS = {
   en: {
-    headline: 'Run AI agents and apps on this computer. Nothing that matters happens without your OK.', approve: 'Approve', steps: (n: number) => `${n} of 5 done`,
+    headline: 'Run AI agents and apps on this computer', approve: 'Approve', steps: (n: number) => `${n} of 5 done`,
     choose: 'Just look around', send: 'Submit', told: 'The program got your answer: Just look around', message: 'Message',
   },
   zh: {
-    headline: '在这台电脑上运行 AI 智能体和应用。要紧的事，你点头才做。', approve: '同意', steps: (n: number) => `已完成 ${n}/5`,
+    headline: '在这台电脑上运行 AI 智能体和应用', approve: '同意', steps: (n: number) => `已完成 ${n}/5`,
     choose: '随便看看', send: '提交', told: '程序收到了你的回答：随便看看', message: '消息',
   },
 };

@@ -43,6 +43,7 @@ export const chat = {
     name: 'Name',
     compact: 'Compact context',
     compactDone: 'Context compacted: the model now sees a summary of older messages. Nothing was deleted.',
+    compactNothing: 'This chat is too short to summarize. A model with a larger window gives it more room.',
     compactSoon: 'The summary is made before the next step of this run.',
     runs: 'View runs',
     trace: 'View last run',
@@ -265,6 +266,7 @@ export const chat = {
     source: (name: string) => `window: ${name}`,
     sources: { person: 'set by you', vendor: 'from the vendor', learned: 'learned from an error', catalogue: 'known model', default: 'assumed' } as Record<string, string>,
     parts: { system: 'System prompt', tools: 'Tools', summary: 'Summary', messages: 'Messages', results: 'Tool results' },
+    loaded: (loaded: number, all: number) => (loaded < all ? `${loaded} of ${all} tools loaded, the rest on demand` : all === 1 ? '1 tool loaded' : `${all} tools loaded`),
   },
   welcome: {
     title: 'What can I help with?',

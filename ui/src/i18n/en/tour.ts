@@ -1,11 +1,12 @@
 // Texts of the first minute.
 
 export const tour = {
-  headline: 'Run AI agents and apps on this computer. Nothing that matters happens without your OK.',
+  headline: 'Run AI agents and apps on this computer',
+  promise: 'Nothing that matters happens without your OK.',
   cards: {
-    file: { title: 'Let an agent change a file', text: 'See the change first, approve it, then undo it. It works in an empty folder.' },
-    app: { title: 'Open an app', text: 'Notes runs right here. Agents can use its tools, too.' },
-    question: { title: 'Answer a question', text: 'A program asks you something. It waits in your inbox until you answer.' },
+    file: { title: 'Let an agent change a file', text: 'See the change, approve it, undo it. In an empty folder.' },
+    app: { title: 'Open an app', text: 'Notes runs right here. Agents can use it, too.' },
+    question: { title: 'Answer a question', text: 'A program asks. It waits in your inbox until you answer.' },
   },
   agent: 'Tryout',
   fileMessage: 'Show me a file change to approve',
@@ -21,14 +22,14 @@ export const tour = {
   told: (text: string) => `The program got your answer: ${text}`,
   model: {
     title: 'Add a model to get real answers',
-    text: 'Use a model server on this computer, paste a key, or enter an address.',
+    text: 'One on this computer, one with a key, or one by address.',
     add: 'Add a model',
     found: 'Found on this computer',
   },
   added: (name: string) => `${name} added. New chats use it.`,
   progress: (done: number, of: number) => `${done} of ${of} done`,
   steps: 'First steps',
-  stepNames: { file: 'Change a file', app: 'Open an app', question: 'Answer a question', model: 'Add a model', chat: 'Chat with it' },
+  stepNames: { file: 'Change a file', app: 'Open an app', question: 'Answer', model: 'Add a model', chat: 'Chat' },
   done: 'done',
   hide: 'Hide first steps',
 };

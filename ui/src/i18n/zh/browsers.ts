@@ -22,6 +22,6 @@ export const browsers: typeof en = {
   everywhereTitle: '让所有浏览器退出登录？',
   everywhereText: '所有浏览器（包括当前浏览器）都需要用 `chatos open` 获取新链接重新登录。',
   done: (name) => `${name} 已退出登录`,
-  reused: (name) => `${name || '一个浏览器'}已退出登录：有人使用了它的旧登录信息`,
+  reused: (name) => `${name ? `“${name}”` : '一个浏览器'}已退出登录：有人使用了它的旧登录信息`,
   reusedHint: '恢复或复制浏览器配置文件时会出现这种情况。如果你没有这样做，请查看“设置 › 浏览器”。',
 };

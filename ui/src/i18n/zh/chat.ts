@@ -45,6 +45,7 @@ export const chat: typeof en = {
     name: '名称',
     compact: '压缩上下文',
     compactDone: '上下文已压缩：模型现在看到的是较早消息的摘要，没有删除任何内容。',
+    compactNothing: '对话太短，无法总结。换用上下文窗口更大的模型可获得更多空间。',
     compactSoon: '将在本次运行的下一步之前生成摘要。',
     runs: '查看运行记录',
     trace: '查看上次运行',
@@ -266,6 +267,7 @@ export const chat: typeof en = {
     source: (name) => `窗口：${name}`,
     sources: { person: '由你设置', vendor: '来自服务商', learned: '由报错得知', catalogue: '已知模型', default: '假定值' },
     parts: { system: '系统提示词', tools: '工具', summary: '摘要', messages: '消息', results: '工具结果' },
+    loaded: (loaded, all) => (loaded < all ? `已加载 ${all} 个工具中的 ${loaded} 个，其余按需查找` : `已加载 ${all} 个工具`),
   },
   welcome: {
     title: '有什么可以帮你？',

@@ -3,7 +3,8 @@
 import type { tour as english } from '../en/tour';
 
 export const tour: typeof english = {
-  headline: '在这台电脑上运行 AI 智能体和应用。要紧的事，你点头才做。',
+  headline: '在这台电脑上运行 AI 智能体和应用',
+  promise: '要紧的事，你点头才做。',
   cards: {
     file: { title: '让智能体修改文件', text: '先看改动，再同意，还能撤销。全程在一个空文件夹里进行。' },
     app: { title: '打开一个应用', text: '“笔记”直接在这里运行，智能体也能使用它的工具。' },
@@ -23,7 +24,7 @@ export const tour: typeof english = {
   told: (text: string) => `程序收到了你的回答：${text}`,
   model: {
     title: '添加模型，获得真正的回答',
-    text: '使用这台电脑上的模型服务器、粘贴密钥，或填写地址。',
+    text: '可以是这台电脑上的，也可以用密钥或地址接入。',
     add: '添加模型',
     found: '在这台电脑上找到',
   },

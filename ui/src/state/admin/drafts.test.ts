@@ -199,9 +199,16 @@ describe('a land_config', () => {
   test('a shell that does not ask first is named', () => {
     const shell = server({ id: 'shell', name: 'shell_tasks', source: 'builtin' });
     const draft = landDraft(CONFIG);
-    expect(risks(draft, [shell])).toEqual([{ role: 'main', risk: 'shell', server: 'shell_tasks' }]);
+    expect(risks(draft, [shell])).toEqual([{ risk: 'shell', roles: ['main'], servers: ['shell_tasks'] }]);
     draft.main.mcpServers = [{ id: 'shell', tools: {} }];
-    expect(risks(draft, [shell])).toEqual([{ role: 'main', risk: 'unasked_shell', server: 'shell_tasks' }]);
+    expect(risks(draft, [shell])).toEqual([{ risk: 'unasked_shell', roles: ['main'], servers: ['shell_tasks'] }]);
+    // Said once for both roles.
+    draft.sub.mcpServers = [...draft.main.mcpServers, { id: 'writer' }];
+    expect(risks(draft, [shell, server({ id: 'writer', name: 'code_writer', source: 'builtin' })])).toEqual([
+      { risk: 'unasked_shell', roles: ['main', 'sub'], servers: ['shell_tasks'] },
+      { risk: 'write', roles: ['sub'], servers: ['code_writer'] },
+    ]);
+    draft.sub.mcpServers = [];
     // A name alone makes nobody a shell.
     expect(risks(draft, [server({ id: 'shell', name: 'shell_tasks' })])).toEqual([]);
   });

@@ -120,8 +120,8 @@ export type Risk = 'shell' | 'write' | 'unasked_shell' | 'sampling' | 'router_in
 /** Built-in servers that change files or run programs; ids are fixed (servers.md §1). */
 const WRITERS = ['code_writer', 'code_maintainer'];
 
-/** What a person should know before keeping it. */
-export function risks(draft: LandDraft, servers: Server[]): { role: Role; risk: Risk; server: string }[] {
+/** What a person should know before keeping it: each risk once, with the servers and roles it is about. */
+export function risks(draft: LandDraft, servers: Server[]): { risk: Risk; roles: Role[]; servers: string[] }[] {
   const found: { role: Role; risk: Risk; server: string }[] = [];
   for (const role of ['main', 'sub'] as const) {
     for (const entry of draft[role].mcpServers) {
@@ -139,5 +139,13 @@ export function risks(draft: LandDraft, servers: Server[]): { role: Role; risk: 
       if (entry.sampling) found.push({ role, risk: 'sampling', server: entry.name ?? `${entry.pluginId}/${entry.appId}` });
     }
   }
-  return found;
+  // The same in chats and as subagent is one line, and so are servers of which the same is to be said.
+  const told: { risk: Risk; roles: Role[]; servers: string[] }[] = [];
+  for (const { risk, server } of found) {
+    const roles = (['main', 'sub'] as const).filter((role) => found.some((one) => one.role === role && one.risk === risk && one.server === server));
+    const same = told.find((one) => one.risk === risk && one.roles.join() === roles.join());
+    if (!same) told.push({ risk, roles, servers: [server] });
+    else if (!same.servers.includes(server)) same.servers.push(server);
+  }
+  return told;
 }

@@ -19,6 +19,8 @@ const MAX_NOTICES = 20;
 const GAP_WAIT_MS = 400;
 
 const ACTIVE = new Set(['queued', 'running', 'waiting_prompt', 'waiting_async']);
+/** How a run ended that answered nothing: the last one of the chat is still the one before. */
+const ONLY_SUMMARY = 'compacted';
 const NONE: Entry[] = [];
 const ENDS = new Set(['assistant_done', 'assistant_error', 'assistant_aborted']);
 
@@ -407,6 +409,7 @@ export class Transcript {
     // Sub runs report to the same chat; only the chat's own run decides about the composer.
     if (event['kind'] === 'sub' || this.#ledger.isSub(runId)) return 'same';
     if (!this.#newer(event)) return 'same';
+    if (event['reason'] === ONLY_SUMMARY) return 'reread';
     const state = string(event['state']);
     // One that waited for its turn was taken back: the run under way goes on.
     if (!ACTIVE.has(state) && this.active && this.run?.id !== runId) return 'reread';
@@ -440,6 +443,7 @@ export class Transcript {
   #setRun(run: CurrentRun): void {
     this.#runMark += 1;
     if (run.state === 'failed' && run.error) this.failures = new Map(this.failures).set(run.id, run.error);
+    else if (ACTIVE.has(run.state) && (run.error || this.failures.has(run.id))) run = this.#goesOn(run);
     if (this.run?.id !== run.id) {
       this.#answered.clear();
       this.notices = [];
@@ -454,6 +458,15 @@ export class Transcript {
     }
   }
 
+  /** It failed and goes on: that is no failure any more. */
+  #goesOn(run: CurrentRun): CurrentRun {
+    const failures = new Map(this.failures);
+    failures.delete(run.id);
+    this.failures = failures;
+    this.#lookedUp.delete(run.id);
+    return { ...run, error: null };
+  }
+
   #ended(event: ChatEvent, stamp: number): 'reread' {
     const states: Record<string, string> = { assistant_done: 'done', assistant_error: 'failed', assistant_aborted: 'aborted' };
     const entry = this.#ledger.entry(string(event.messageId)) ?? this.#ledger.lastAssistant(event.runId ?? null);
@@ -462,6 +475,7 @@ export class Transcript {
       // Text that was cut off stays marked as such.
       entry.partial = event.type !== 'assistant_done' && entry.partial;
     }
+    if (event['stopReason'] === ONLY_SUMMARY) return 'reread';
     const error = event.type === 'assistant_error' ? { code: string(event['code']), message: string(event['message']), hint: text(event['hint']) } : null;
     if (this.#newer(event)) this.#setRun({ ...this.#runOf(event), state: states[event.type] ?? 'done', reason: text(event['stopReason']), error });
     return 'reread';
@@ -513,7 +527,7 @@ export class Transcript {
   /** How the last run ended; a session only names one that is under way or interrupted. */
   async #lastRun(): Promise<RunView | null> {
     const { items } = await this.#api.lastRuns(this.id);
-    return items.find((run) => run.kind !== 'sub') ?? null;
+    return items.find((run) => run.kind !== 'sub' && run.stopReason !== ONLY_SUMMARY) ?? null;
   }
 
   /** Subagents that were at work before this page looked: which runs they are is in the journal. */

@@ -19,6 +19,8 @@ export interface Context {
   share: number;
   windowSource: string;
   parts: ContextParts;
+  /** How many tools the model knows from the start, of all it may call. */
+  tools?: { loaded: number; all: number };
 }
 
 export interface Usage {

@@ -1,6 +1,7 @@
 // The colour of a server's state, and how its address is written.
 
 import type { Server, ServerPhase } from '../../../protocol/admin';
+import { serverTitle } from '../../../state/shipped';
 
 export function toneOfPhase(phase: ServerPhase): 'success' | 'neutral' | 'warning' | 'danger' {
   switch (phase) {
@@ -24,6 +25,6 @@ export function addressOf(server: Server): string {
 
 export function matchesServer(server: Server, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const haystack = [server.name, server.id, server.identity, server.description, addressOf(server), ...(server.tags ?? [])].join('\n').toLowerCase();
+  const haystack = [server.name, serverTitle(server), server.id, server.identity, server.description, addressOf(server), ...(server.tags ?? [])].join('\n').toLowerCase();
   return words.every((word) => haystack.includes(word));
 }

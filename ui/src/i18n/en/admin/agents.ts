@@ -26,6 +26,13 @@ export const agents = {
   missing: (id: string) => `missing: ${id}`,
   noLand: 'no permissions profile',
   chat: 'Start chat',
+  /** On a card, one of each: files, commands, what it reaches. */
+  able: {
+    files: { none: 'No files', reads: 'Reads files', edits: 'Edits files', editsAsking: 'Asks before editing files' },
+    commands: { none: 'no commands', asks: 'asks before commands', risky: 'asks before risky commands', sandboxed: 'sandboxed commands', free: 'commands without a sandbox' },
+    reach: { none: 'no network', asks: 'asks before using the network', network: 'uses the network' },
+    others: (n: number) => `${n} more ${n === 1 ? 'server or app' : 'servers and apps'}`,
+  },
   form: {
     newTitle: 'New agent',
     mode: 'How does it get its tools?',

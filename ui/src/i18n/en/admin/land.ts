@@ -1,5 +1,7 @@
 // English texts of the pages of permissions profiles (land_configs) and system prompts.
 
+const names = (servers: string[]) => [...servers].map((name) => `\`${name}\``).join(' and ');
+
 export const land = {
   tab: 'Permissions profiles',
   intro: 'A permissions profile sets what an agent can use: which servers, tools, apps and prompts, in chats and as a subagent. Anything not listed is blocked.',
@@ -77,13 +79,16 @@ export const land = {
     maxCost: 'Cost (in the model’s currency)',
   },
   limitWrong: 'This number is out of range.',
+  inRole: { main: 'in chats', sub: 'as a subagent' },
+  risksTitle: 'Good to know',
   risks: {
-    shell: (server: string, flow: string) => `${flow}: ${server} runs commands on this computer, with your approval.`,
-    unasked_shell: (server: string, flow: string) => `${flow}: ${server} runs commands in the sandbox without asking. To be asked each time, add run_shell_command to “Ask first”.`,
-    write: (server: string, flow: string) => `${flow}: ${server} changes files in the project.`,
-    sampling: (server: string, flow: string) => `${flow}: ${server} can query the model at your cost.`,
-    router_in_sub: (server: string, flow: string) => `${flow}: ${server} is listed but has no effect, because subagents can’t start subagents.`,
+    shell: (servers: string[], roles: string[]) => `${names(servers)} runs commands on this computer, with your approval (${roles.join(' and ')}).`,
+    unasked_shell: (servers: string[], roles: string[]) => `${names(servers)} runs commands in the sandbox without asking (${roles.join(' and ')}).`,
+    write: (servers: string[], roles: string[]) => `${names(servers)} ${servers.length === 1 ? 'changes' : 'change'} files in the project (${roles.join(' and ')}).`,
+    sampling: (servers: string[], roles: string[]) => `${names(servers)} can query the model at your cost (${roles.join(' and ')}).`,
+    router_in_sub: (servers: string[]) => `${names(servers)} is listed for subagents but has no effect, because subagents can’t start subagents.`,
   },
+  riskAsk: 'To be asked each time, add `run_shell_command` to “Ask first”.',
   removeText: 'No agent uses it. This can’t be undone.',
   importTitle: 'Import a permissions profile',
   importText: 'Paste or drop an exported file',

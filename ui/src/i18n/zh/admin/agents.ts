@@ -28,6 +28,12 @@ export const agents: typeof en = {
   missing: (id) => `缺失：${id}`,
   noLand: '没有授权配置',
   chat: '开始对话',
+  able: {
+    files: { none: '不访问文件', reads: '读取文件', edits: '编辑文件', editsAsking: '编辑文件前先询问' },
+    commands: { none: '不运行命令', asks: '运行命令前先询问', risky: '高风险命令先询问', sandboxed: '在沙箱中运行命令', free: '不经沙箱运行命令' },
+    reach: { none: '不能联网', asks: '联网前先询问', network: '可以联网' },
+    others: (n) => `另有 ${n} 个服务器或应用`,
+  },
   form: {
     newTitle: '新建智能体',
     mode: '它如何获得工具？',

@@ -2,6 +2,8 @@
 
 import type { land as en } from '../../en/admin/land';
 
+const names = (servers: string[]) => [...servers].map((name) => `\`${name}\``).join('、');
+
 export const land: typeof en = {
   tab: '授权配置',
   intro: '授权配置决定智能体在对话中和作为子智能体时可以使用哪些服务器、工具、应用和提示词。没有列出的一律不可用。',
@@ -52,7 +54,7 @@ export const land: typeof en = {
     allowed: '允许',
     asks: '先询问',
     denied: '禁止',
-    summary: (allowed, ask, denied) => [allowed > 0 ? `允许 ${allowed}` : '', ask > 0 ? `先询问 ${ask}` : '', denied > 0 ? `禁止 ${denied}` : ''].filter(Boolean).join('，') || '无工具',
+    summary: (allowed, ask, denied) => [allowed > 0 ? `允许 ${allowed} 个` : '', ask > 0 ? `先询问 ${ask} 个` : '', denied > 0 ? `禁止 ${denied} 个` : ''].filter(Boolean).join('，') || '无工具',
   },
   entry: {
     edit: (name) => `${name} 的详情`,
@@ -78,13 +80,16 @@ export const land: typeof en = {
     maxCost: '费用（以模型的货币计）',
   },
   limitWrong: '这个数值超出了允许范围。',
+  inRole: { main: '对话中', sub: '作为子智能体' },
+  risksTitle: '请注意',
   risks: {
-    shell: (server, flow) => `${flow}：${server} 会在本机运行命令，每次都需你同意。`,
-    unasked_shell: (server, flow) => `${flow}：${server} 在沙箱中运行命令时不会询问。若要每次询问，请把 run_shell_command 加入“先询问”。`,
-    write: (server, flow) => `${flow}：${server} 会更改项目中的文件。`,
-    sampling: (server, flow) => `${flow}：${server} 可以向模型提问，费用由你承担。`,
-    router_in_sub: (server, flow) => `${flow}：${server} 已列出但不起作用，因为子智能体不能再启动子智能体。`,
+    shell: (servers, roles) => `${names(servers)} 会在本机运行命令，每次都需你同意（${roles.join('、')}）。`,
+    unasked_shell: (servers, roles) => `${names(servers)} 在沙箱中运行命令，不会询问（${roles.join('、')}）。`,
+    write: (servers, roles) => `${names(servers)} 会更改项目中的文件（${roles.join('、')}）。`,
+    sampling: (servers, roles) => `${names(servers)} 可以向模型提问，费用由你承担（${roles.join('、')}）。`,
+    router_in_sub: (servers) => `${names(servers)} 列在子智能体中但不起作用，因为子智能体不能再启动子智能体。`,
   },
+  riskAsk: '若要每次询问，请把 `run_shell_command` 加入“先询问”。',
   removeText: '没有智能体使用它。此操作无法撤销。',
   importTitle: '导入授权配置',
   importText: '粘贴或拖入导出的文件',

@@ -77,7 +77,7 @@ export const models: typeof en = {
   },
   form: {
     provider: '服务商',
-    providers: { openai_compatible: '兼容 OpenAI', openai: 'OpenAI 原生', openai_responses: 'OpenAI Responses 接口', anthropic: 'Anthropic 原生', gemini: 'Gemini 原生', ollama: 'Ollama 本地', lmstudio: 'LM Studio 本地', demo: '演示' },
+    providers: { openai_compatible: '兼容 OpenAI', openai: 'OpenAI', openai_responses: 'OpenAI Responses', anthropic: 'Anthropic', gemini: 'Gemini', ollama: 'Ollama', lmstudio: 'LM Studio', demo: '演示' },
     model: '模型',
     baseUrl: '地址',
     apiKeyName: '密钥名',
