@@ -667,7 +667,7 @@ async fn blocking<T: Send + 'static>(
 pub(crate) async fn blocking_fault<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let done = tokio::task::spawn_blocking(work).await;
+    let done = chatos_blocking::run(work).await;
     done.map_err(|error| {
         Fault::new(chatos_tool::ErrorCode::Internal, Text::same("work of a turn failed")).caused_by(&error)
     })?

@@ -343,7 +343,7 @@ async fn standing(inbox: &Inbox, id: &str) -> Result<Standing, Fault> {
     let Ok(request) = RequestId::parse(id) else { return Ok(Standing::Over) };
     let prompts = inbox.opened().await?.prompts().clone();
     prompts.ready().await;
-    let looked = tokio::task::spawn_blocking(move || {
+    let looked = chatos_blocking::run(move || {
         let Some(item) = prompts.get(&request) else { return Standing::Good };
         if item.state == ItemState::Pending {
             return Standing::Good;
@@ -364,7 +364,7 @@ pub(super) async fn was_allowed(inbox: &Inbox, id: &str) -> Result<bool, Fault> 
     let Ok(request) = RequestId::parse(id) else { return Ok(true) };
     let prompts = inbox.opened().await?.prompts().clone();
     prompts.ready().await;
-    let looked = tokio::task::spawn_blocking(move || match prompts.get(&request) {
+    let looked = chatos_blocking::run(move || match prompts.get(&request) {
         Some(item) if item.state == ItemState::Pending => false,
         Some(_) => prompts.is_used(&request).unwrap_or(true),
         // A rule may have allowed it without a question.
@@ -383,8 +383,7 @@ async fn ask(
 ) -> Result<Decided, Fault> {
     let inbox = &pen.inbox;
     let (rules, effect, about) = (inbox.clone(), question.effect.clone(), trace.clone());
-    let ruled =
-        tokio::task::spawn_blocking(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
+    let ruled = chatos_blocking::run(move || rules.rule_on(&effect, &about)).await.unwrap_or(Ruling::Ask);
     match ruled {
         Ruling::Ask => {}
         Ruling::Allow { .. } => {
