@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countPatch, isBinaryPatch, parsePatch, type PatchLine, sideBySide } from './patch';
+import { countPatch, isBinaryPatch, parsePatch, type PatchLine, sideBySide, headOf } from './patch';
 
 const DIFF = `diff --git a/a.txt b/a.txt
 index 1..2 100644
@@ -89,4 +89,20 @@ test('binary content is recognized', () => {
   expect(isBinaryPatch('diff\nGIT binary patch\nliteral 3')).toBe(true);
   expect(isBinaryPatch('a\u0000b')).toBe(true);
   expect(isBinaryPatch('+the words Binary files are in a line')).toBe(false);
+});
+
+describe('the beginning of a patch', () => {
+  const head = (diff: string, path = 'a.txt') => headOf(parsePatch(diff), path);
+
+  test('is left out only where it says nothing but the name of the file', () => {
+    expect(head('--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-x\n+y\n')).toBe(3);
+    expect(head('--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+y\n')).toBe(3);
+    // Another name, words beside the place, a second file, lines outside of a change, another mode.
+    expect(head('--- a/a.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-x\n+y\n')).toBe(0);
+    expect(head('--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@ fn main\n-x\n+y\n')).toBe(0);
+    expect(head('--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+y\n--- a/c\n+++ b/c\n@@ -1 +1 @@\n-x\n+y\n')).toBe(0);
+    expect(head('--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+y\nrun me\n')).toBe(0);
+    expect(head('new file mode 100755\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+y\n')).toBe(0);
+    expect(head('')).toBe(0);
+  });
 });

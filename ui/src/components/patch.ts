@@ -119,6 +119,15 @@ export function sideBySide(lines: PatchLine[]): PatchRow[] {
   return rows;
 }
 
+/** So many lines at the beginning only repeat what a card says above them: the names of its one file and where the change
+    stands. Whatever else is there is looked at. */
+export function headOf(lines: PatchLine[], path: string): number {
+  const [from, to, hunk, ...rest] = lines;
+  const names = (sign: string, side: string) => ['/dev/null', path, `${side}/${path}`].map((name) => `${sign} ${name}`);
+  if (!from || !to || hunk?.kind !== 'hunk' || rest.some(({ kind }) => kind === 'file' || kind === 'text')) return 0;
+  return names('---', 'a').includes(from.text) && names('+++', 'b').includes(to.text) && /^@@ [-+,\d ]+ @@$/.test(hunk.text) ? 3 : 0;
+}
+
 export function countPatch(lines: PatchLine[]): { added: number; removed: number } {
   let added = 0;
   let removed = 0;

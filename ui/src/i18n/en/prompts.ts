@@ -245,6 +245,7 @@ export const prompts = {
     unified: 'Unified',
     split: 'Side by side',
     layout: 'Diff layout',
+    headers: 'Patch headers',
     noDiff: 'There is no diff to show.',
     emptyDiff: 'This change is empty.',
     binary: 'Binary content can’t be shown as text.',

@@ -245,6 +245,7 @@ export const prompts: typeof source = {
     unified: '合并显示',
     split: '左右对照',
     layout: '差异显示方式',
+    headers: '补丁头',
     noDiff: '没有可显示的差异。',
     emptyDiff: '这项更改是空的。',
     binary: '二进制内容无法以文本显示。',
