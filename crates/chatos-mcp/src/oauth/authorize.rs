@@ -7,11 +7,11 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::SignInOptions;
 use super::discovery::{Resource, Server, canonical};
 use super::error::{SignInError, quote};
 use super::form;
 use super::grant::{Grant, Registration, Secret, Tokens, now};
+use super::options::SignInOptions;
 use super::token::Exchange;
 use crate::endpoint::Remote;
 

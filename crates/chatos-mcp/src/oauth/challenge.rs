@@ -36,7 +36,7 @@ impl Challenge {
     /// The scopes the refused request needs, each on its own.
     pub fn scopes(&self) -> Vec<String> {
         let scope = self.scope.as_deref().unwrap_or_default();
-        super::discovery::clean(scope.split(' ').map(str::to_owned).collect())
+        super::scopes::clean(scope.split(' ').map(str::to_owned).collect())
     }
 
     fn parse(value: &str) -> Option<Self> {

@@ -4,19 +4,16 @@
 use hyper::Uri;
 use serde_json::{Map, Value};
 
-use super::SignInOptions;
 use super::challenge::Challenge;
 use super::error::{Document, SignInError, quote};
 use super::fetch::Web;
 use super::grant::{Grant, Method};
+use super::options::SignInOptions;
+use super::scopes::clean;
 use crate::endpoint::Remote;
 use crate::failure::Failure;
 use crate::net::Origin;
 
-/// Most scopes that are asked for.
-const SCOPES: usize = 100;
-/// Longest scope.
-const SCOPE_BYTES: usize = 256;
 /// Authorization servers of one server that are looked at.
 const SERVERS: usize = 20;
 /// Lets a client stay signed in without the person (SEP-2207).
@@ -313,19 +310,6 @@ pub(super) fn scopes(
     wanted
 }
 
-/// Scopes that can be written in a request, each once.
-pub(super) fn clean(scopes: Vec<String>) -> Vec<String> {
-    let writable = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-    let mut kept: Vec<String> = Vec::new();
-    for scope in scopes {
-        let fits = !scope.is_empty() && scope.len() <= SCOPE_BYTES && scope.bytes().all(writable);
-        if fits && kept.len() < SCOPES && !kept.contains(&scope) {
-            kept.push(scope);
-        }
-    }
-    kept
-}
-
 fn strings(value: Option<&Value>) -> Vec<String> {
     let items = value.and_then(Value::as_array).into_iter().flatten();
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
@@ -386,14 +370,6 @@ mod tests {
         let name = |uri: &str| canonical(&uri.parse().unwrap());
         assert_eq!(name("https://A.example/"), "https://a.example");
         assert_eq!(name("http://localhost:8080/mcp?x=1"), "http://localhost:8080/mcp");
-    }
-
-    #[test]
-    fn scopes_that_could_split_a_request_are_left_out() {
-        let scopes = ["a", "b c", "a", "\"", "\\", "é", "", "mcp:x/y"].map(str::to_owned).to_vec();
-        assert_eq!(clean(scopes), ["a", "mcp:x/y"]);
-        assert_eq!(clean(vec!["x".repeat(SCOPE_BYTES + 1)]), Vec::<String>::new());
-        assert_eq!(clean((0..500).map(|n| n.to_string()).collect()).len(), SCOPES);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Names and values as forms and queries write them.
 
-use super::SignInError;
+use super::error::SignInError;
 
 /// Longest text of a query or an answer that is read.
 const LONGEST: usize = 16 * 1024;

@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::SignInOptions;
 use super::discovery::{self, Server};
 use super::error::{Document, SignInError};
 use super::fetch::Web;
 use super::grant::{Grant, Method, Origin, Registration, Secret, now};
+use super::options::SignInOptions;
 
 /// Longest id or secret.
 const LONGEST: usize = 4_096;

@@ -6,11 +6,11 @@ use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use serde_json::{Map, Value};
 
-use super::discovery::clean;
 use super::error::{Document, SignInError};
 use super::fetch::{Reply, Web};
 use super::form;
 use super::grant::{Grant, Method, Registration, Secret, Tokens, now};
+use super::scopes::clean;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 /// Longest token.
