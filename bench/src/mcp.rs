@@ -73,7 +73,7 @@ async fn call(host: &Arc<Host>, server: &str, tool: &str, arguments: Value, root
         session: "bench".to_owned(),
         ..ToolCall::default()
     };
-    let result = host.tools().call(call).await.map_err(failed)?;
+    let result = host.calls().call(call).await.map_err(failed)?;
     ensure!(result["isError"] == false, "the call failed: {result}");
     Ok(result)
 }

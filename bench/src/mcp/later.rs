@@ -52,7 +52,7 @@ pub(super) async fn run(host: &Arc<Host>, fixture: &Path, project: &Path) -> Res
         call.meta.insert("taskId".to_owned(), json!(id));
         let (calling, asked) = (Arc::clone(host), call);
         let waiting = tokio::spawn(async move {
-            let result = calling.tools().call(asked).await;
+            let result = calling.calls().call(asked).await;
             (result, monotonic_nanos())
         });
         // Long enough for the ACK; the result comes when somebody waits.

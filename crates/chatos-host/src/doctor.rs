@@ -142,8 +142,11 @@ impl Host {
         findings.extend(self.examine_settings());
         findings.extend(self.examine_plugins());
         findings.extend(self.apps().examine_browsers());
-        findings
-            .extend(self.server_parts().examine(self.server_cell().get().map(chatos_servers::Servers::pool)));
+        findings.extend(
+            self.server_home()
+                .parts()
+                .examine(self.server_home().opened().map(chatos_servers::Servers::pool)),
+        );
         findings.extend(self.agents().unused_servers());
         findings.push(self.examine_languages());
         findings.extend(self.inbox().examine());

@@ -3,7 +3,9 @@
 //! It holds no rules of its own: those live in the contract and resource crates below. The edges (HTTP, command
 //! line) reach the product through [`Host`] and import the types they need from the crates that define them.
 
+mod announced;
 mod app_host;
+mod base64;
 mod calls;
 mod changes;
 mod children;
@@ -21,15 +23,16 @@ mod upkeep;
 mod visit;
 mod whole;
 
-pub use calls::Calls;
+pub use announced::TokenKeeper;
+pub use base64::{decode_base64, encode_base64};
+pub use calls::{CallParts, Calls, CallsSlot, RunsOfCalls, text_of};
 pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
-pub use modes::TokenKeeper;
-pub use runs::{RunDesk, Sender, decode_base64, encode_base64};
-pub use tools::{ToolCall, ToolDesk};
+pub use runs::{RunParts, Runs, Sender, WeakRuns};
+pub use tools::{ToolCall, Tools};
 pub use visit::{Visit, visit_inbox};
 
 /// The version of ChatOS, the one number every surface shows.

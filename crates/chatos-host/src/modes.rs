@@ -17,27 +17,11 @@ use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::Severity;
 use serde_json::{Map, json};
 
+use crate::announced::{Announced, TokenKeeper};
 use crate::host::Host;
 
 /// How often they are looked at: what is wide is narrow again within a second.
 const LOOK: Duration = Duration::from_millis(500);
-
-/// The API's token, as whoever checks it makes a new one.
-pub trait TokenKeeper: Send + Sync {
-    /// Makes a token that counts from now on beside the one before.
-    fn next(&self) -> String;
-
-    /// Ends the token before, and everything that was gained with it since this moment.
-    fn end_former(&self, since: Instant);
-}
-
-/// How others reach this host.
-pub(crate) struct Announced {
-    announcement: Announcement,
-    keeper: Box<dyn TokenKeeper>,
-    // The file still says what was before: the disk refused the new one.
-    is_stale: bool,
-}
 
 /// Something that belongs to this user alone.
 struct Own {

@@ -122,7 +122,8 @@ impl Host {
                 schemas.push((name, tool["inputSchema"].take()));
             }
         }
-        schemas.extend(self.server_cell().get().map(|servers| servers.offered_schemas()).unwrap_or_default());
+        schemas
+            .extend(self.server_home().opened().map(|servers| servers.offered_schemas()).unwrap_or_default());
         schemas
     }
 }

@@ -56,11 +56,11 @@ impl Host {
     }
 
     fn follow_plugins(&self, snapshot: &Snapshot) {
-        self.server_parts().sync_contributions(snapshot);
+        self.server_home().parts().sync_contributions(snapshot);
         self.apps().frames_follow(snapshot);
         self.apps().backends_follow(snapshot);
         // Before the event: whoever hears it reads the servers as they are now.
-        if let Some(servers) = self.server_cell().get() {
+        if let Some(servers) = self.server_home().opened() {
             servers.changed();
         }
         self.events().publish(HostEvent::PluginsChanged(ChangedPlugins { revision: snapshot.revision }));

@@ -7,13 +7,12 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_agent::{BuiltInCall, CallState, Registered, Running};
 use chatos_asking::DeskQueue;
 use chatos_builtin::{find_server, nearest_server, server_names};
-use chatos_events::Events;
 use chatos_events::Notice;
 use chatos_layer::{
     Access, CallRequest, Caller, Layer, LayerParts, ProgressReport, ProgressSink, Reply, Root, Server,
@@ -23,27 +22,25 @@ use chatos_mcp::Progress;
 use chatos_policy::Role;
 use chatos_prompts::RequestId;
 use chatos_records::{ToolLogFilter, ToolLogPage};
-use chatos_servers::Toolset;
+use chatos_settings::Settings;
 use chatos_tool::{Envelope, ErrorCode, Fault, Lang, Text, Transport};
 use chatos_wire::Severity;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Host;
+use crate::calls::CallParts;
 use crate::whole::whole;
 
 /// How long calls may take to end when the host stops (tools §16.2).
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The tools of one host.
-pub struct ToolDesk {
+/// The built-in servers of one host, and the calls of all servers that are on their way.
+pub struct Tools {
     layer: Arc<Layer>,
     env: ServerEnv,
     servers: Mutex<BTreeMap<&'static str, Arc<Server>>>,
     running: Running,
-    events: Events,
-    host: Weak<Host>,
     log: PathBuf,
 }
 
@@ -76,90 +73,58 @@ pub struct ToolCall {
     pub trail: bool,
 }
 
-impl Host {
-    /// The built-in servers, ready for calls. Nothing of them is opened before a call.
-    pub fn tools(self: &Arc<Self>) -> &ToolDesk {
-        self.tool_cell().get_or_init(|| ToolDesk::new(self))
-    }
-
-    /// Where calls of tools are logged.
-    pub(crate) fn tool_log(&self) -> PathBuf {
-        match self.environment().get("MODEL_CLI_MCP_TOOL_LOG") {
-            Some(path) => self.environment().current_dir().join(path),
-            None => self.dir().path().join("tool-log.jsonl"),
-        }
-    }
-
-    /// Follows the tool log and changes by other processes until the host stops.
-    pub(crate) fn tend_tools(self: &Arc<Self>) {
-        let desk = self.tools();
-        let task =
-            chatos_records::follow_tool_log(desk.log.clone(), desk.events.clone(), self.shutdown().clone());
-        self.life().spawn(Box::pin(task));
-        let task = watch::others(Arc::downgrade(self), self.shutdown().clone());
-        self.life().spawn(Box::pin(task));
-    }
-}
-
-impl ToolDesk {
-    fn new(host: &Arc<Host>) -> Self {
-        let state = host.dir().path();
-        let log = host.tool_log();
-        let weak = Arc::downgrade(host);
-        let told = weak.clone();
+impl Tools {
+    pub(crate) fn new(parts: &Arc<CallParts>) -> Self {
+        let state = parts.dir.path();
+        let log = log_of(parts);
+        let notices = parts.notices.clone();
         let warn = move |path: &Path, error: &std::io::Error| {
             tracing::warn!(%error, path = %path.display(), "the tool log cannot be written");
-            if let Some(host) = told.upgrade() {
-                host.notice(Notice {
-                    code: "tool_log_failed".to_owned(),
-                    severity: Severity::Warning,
-                    message: Text::new(
-                        format!("the tool log cannot be written ({error}): {}", path.display()),
-                        format!("无法写入工具日志（{error}）：{}", path.display()),
-                    ),
-                    hint: Some(Text::fixed(
-                        "tools go on working; free some space or correct the permissions",
-                        "工具仍可使用；请释放空间或修正权限",
-                    )),
-                });
-            }
+            notices.add(Notice {
+                code: "tool_log_failed".to_owned(),
+                severity: Severity::Warning,
+                message: Text::new(
+                    format!("the tool log cannot be written ({error}): {}", path.display()),
+                    format!("无法写入工具日志（{error}）：{}", path.display()),
+                ),
+                hint: Some(Text::fixed(
+                    "tools go on working; free some space or correct the permissions",
+                    "工具仍可使用；请释放空间或修正权限",
+                )),
+            });
         };
-        let events = host.events().clone();
+        let running = Running::default();
         let layer = Layer::new(LayerParts {
-            settings: Arc::new(HostSettings { host: weak.clone(), last: Mutex::default() }),
+            settings: Arc::new(HostSettings { settings: parts.settings.clone(), last: Mutex::default() }),
             log: Some(ToolLog::new(log.clone(), Box::new(warn))),
-            redactor: Arc::clone(host.redactor()),
-            queue: Arc::new(DeskQueue::new(Arc::new(host.inbox().clone()))),
-            observer: Arc::new(watch::Told(events.clone(), Arc::downgrade(host))),
+            redactor: Arc::clone(&parts.redactor),
+            queue: Arc::new(DeskQueue::new(Arc::new(parts.inbox.clone()))),
+            observer: Arc::new(watch::Told {
+                events: parts.events.clone(),
+                running: running.clone(),
+                runs: Arc::clone(&parts.runs),
+            }),
         });
         let env = ServerEnv {
-            extracts: host.launches().then(|| crate::children::OWN_PROGRAM.into()),
+            extracts: parts.own_program.clone(),
             state_dir: Some(state.to_owned()),
             // Plugins, built-in ones included, lie inside the state directory.
             protected: [
                 Some(state.to_owned()),
-                Some(host.places().key_dir.clone()),
-                host.places().legacy_dir.clone(),
+                Some(parts.places.key_dir.clone()),
+                parts.places.legacy_dir.clone(),
             ]
             .into_iter()
             .flatten()
             .collect(),
-            store: StoreHandle::open(host.store().clone()),
+            store: StoreHandle::open(parts.store.clone()),
             write: true,
-            variables: Arc::new(host.environment().variables().clone()),
-            host_app: host.places().host_app.clone(),
-            subagents: Some(Arc::new(crate::runs::HostRunner(Arc::downgrade(host)))),
+            variables: Arc::new(parts.environment.variables().clone()),
+            host_app: parts.places.host_app.clone(),
+            subagents: parts.runs.subagents(),
             ..ServerEnv::default()
         };
-        Self {
-            layer: Arc::new(layer),
-            env,
-            servers: Mutex::default(),
-            running: Running::default(),
-            events,
-            host: Arc::downgrade(host),
-            log,
-        }
+        Self { layer: Arc::new(layer), env, servers: Mutex::default(), running, log }
     }
 
     /// The server of this name.
@@ -193,19 +158,6 @@ impl ToolDesk {
     /// One server with the whole definitions of its tools.
     pub fn describe(&self, name: &str, lang: Lang) -> Result<Value, Fault> {
         Ok(describe(&*self.server(name)?, lang, true))
-    }
-
-    /// Runs a call by hand from its beginning to its end, on whichever server. Dropping the future
-    /// withdraws the call.
-    pub async fn call(&self, call: ToolCall) -> Result<Value, Fault> {
-        let host = self.host.upgrade().ok_or_else(stopping)?;
-        hand::call(&host, self, call).await
-    }
-
-    /// As [`ToolDesk::call`], of a set of tools that was made for the caller.
-    pub(crate) async fn call_with(&self, set: Arc<Toolset>, call: ToolCall) -> Result<Value, Fault> {
-        let host = self.host.upgrade().ok_or_else(stopping)?;
-        hand::call_with(&host, self, set, call).await
     }
 
     /// A call of a built-in server, through its layer.
@@ -264,12 +216,17 @@ impl ToolDesk {
         }
     }
 
+    /// Folders no tool works in: the state, the keys and the plugins.
+    pub(crate) fn protected(&self) -> &[PathBuf] {
+        &self.env.protected
+    }
+
     /// What every call of a built-in server goes through, and the one writer of the tool log.
     pub(crate) fn layer(&self) -> &Arc<Layer> {
         &self.layer
     }
 
-    fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {
+    pub(crate) fn register(&self, call_id: &str, cancel: &CancellationToken) -> Result<Registered, Fault> {
         self.running.register(call_id, cancel)
     }
 
@@ -300,6 +257,16 @@ impl ToolDesk {
         self.running.waits(call_id, request_id);
     }
 
+    /// Follows the tool log and changes by other processes until the host stops.
+    pub(crate) fn tend(&self, parts: &CallParts) {
+        let stop = parts.life.stop();
+        let task = chatos_records::follow_tool_log(self.log.clone(), parts.events.clone(), stop.clone());
+        parts.life.spawn(Box::pin(task));
+        let task =
+            watch::others(parts.store.clone(), parts.settings.clone(), parts.events.clone(), stop.clone());
+        parts.life.spawn(Box::pin(task));
+    }
+
     /// A page of the tool log, newest first.
     pub fn log(&self, filter: &ToolLogFilter) -> Result<ToolLogPage, Fault> {
         chatos_records::read_tool_log(&self.log, filter)
@@ -308,6 +275,14 @@ impl ToolDesk {
     /// Ends all calls and what they left behind.
     pub(crate) async fn close(&self) {
         self.layer.close(PATIENCE).await;
+    }
+}
+
+/// Where calls of tools are logged.
+fn log_of(parts: &CallParts) -> PathBuf {
+    match parts.environment.get("MODEL_CLI_MCP_TOOL_LOG") {
+        Some(path) => parts.environment.current_dir().join(path),
+        None => parts.dir.path().join("tool-log.jsonl"),
     }
 }
 
@@ -327,10 +302,6 @@ fn root_of(server: &Server, chosen: &Path) -> Result<Option<Arc<Root>>, Fault> {
         .hint(Text::fixed("name an existing directory", "请指定已存在的目录"))
     })?;
     Ok(Some(Arc::new(root)))
-}
-
-fn stopping() -> Fault {
-    Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
 }
 
 fn unknown_tool(server: &Server, name: &str, nearest: Option<&str>) -> Fault {
@@ -378,23 +349,20 @@ fn describe(server: &Server, lang: Lang, whole: bool) -> Value {
 
 /// The host's settings, read again only when they changed.
 struct HostSettings {
-    host: Weak<Host>,
+    settings: Settings,
     last: Mutex<Option<(u64, Arc<ToolSettings>)>>,
 }
 
 impl SettingsSource for HostSettings {
     fn current(&self) -> Arc<ToolSettings> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(host) = self.host.upgrade() else {
-            return last.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
-        };
-        let revision = host.settings().revision();
+        let revision = self.settings.revision();
         if let Some((known, settings)) = &*last
             && *known == revision
         {
             return Arc::clone(settings);
         }
-        let settings = Arc::new(ToolSettings::read(host.settings()));
+        let settings = Arc::new(ToolSettings::read(&self.settings));
         *last = Some((revision, Arc::clone(&settings)));
         settings
     }

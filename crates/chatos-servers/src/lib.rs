@@ -11,6 +11,7 @@ mod auth;
 mod catalogue;
 mod direct;
 mod doctor;
+mod home;
 mod hooks;
 mod import;
 mod instructions;
@@ -35,6 +36,7 @@ mod view_meta;
 mod views;
 
 pub use catalogue::{Catalogue, ServerRecord, seed};
+pub use home::ServerHome;
 pub use offer::{ToolsetOrder, unapproved};
 pub use parts::{BuiltIn, ServersParts};
 pub use prompts::ServerPrompts;

@@ -15,42 +15,42 @@ use chatos_store::{OpenAskRow, Store, StoreError};
 use chatos_tool::{Fault, Trace};
 use serde_json::Value;
 
+use super::desk::Calls;
 use super::ports::open_ask;
-use crate::host::Host;
 
 /// How long the queue may take to read its log before questions of old servers are looked for.
 const READY: Duration = Duration::from_secs(60);
 
-impl Host {
+impl Calls {
     /// Takes note of waits that nobody waits for any more. Blocks; before anybody can call.
-    pub(crate) fn interrupt_waits(&self) {
-        if let Err(error) = self.store().interrupt_async_tasks() {
+    pub fn interrupt_waits(&self) {
+        if let Err(error) = self.parts().store.interrupt_async_tasks() {
             tracing::error!(%error, "waits of an earlier host cannot be looked for");
         }
     }
 
     /// Goes on with calls by hand whose question is open, and closes questions nobody can take an
     /// answer to any more.
-    pub(crate) async fn pick_up_asks(self: Arc<Self>) {
-        let host = Arc::clone(&self);
-        let found = chatos_blocking::run(move || host.sort_asks()).await;
+    pub async fn pick_up_asks(self) {
+        let calls = self.clone();
+        let found = chatos_blocking::run(move || calls.sort_asks()).await;
         let by_hand = match found {
             Ok(Ok(by_hand)) => by_hand,
             Ok(Err(fault)) => return tracing::error!(%fault, "open questions of servers are lost"),
             Err(error) => return tracing::error!(%error, "open questions of servers are lost"),
         };
-        self.apps().pick_up_roots();
-        if let Err(fault) = self.servers().pick_up_sign_ins().await {
+        self.parts().apps.pick_up_roots();
+        if let Err(fault) = self.parts().servers.open().pick_up_sign_ins().await {
             tracing::warn!(%fault, "open questions about sign-ins are not attended to");
         }
         for ask in by_hand {
-            let (host, key) = (Arc::clone(&self), ask.key.clone());
-            self.life().spawn(Box::pin(async move {
-                let stop = host.shutdown().clone();
+            let (calls, key) = (self.clone(), ask.key.clone());
+            self.parts().life.spawn(Box::pin(async move {
+                let stop = calls.parts().life.stop().clone();
                 tokio::select! {
                     // It stays written down; the next host goes on with it.
                     () = stop.cancelled() => {}
-                    done = go_on(&host, ask) => if let Err(fault) = done {
+                    done = go_on(&calls, ask) => if let Err(fault) = done {
                         tracing::warn!(%fault, call = key, "a call by hand cannot be continued");
                     },
                 }
@@ -61,11 +61,12 @@ impl Host {
     /// Which questions go on by themselves. Those of runs that ended are forgotten; a legacy server's
     /// died with its connection and its prompt is closed (ui-prompts §9).
     fn sort_asks(&self) -> Result<Vec<OpenAsk>, Fault> {
-        let rows = self.store().open_asks()?;
+        let parts = self.parts();
+        let rows = parts.store.open_asks()?;
         let (mut by_hand, mut kept) = (Vec::new(), HashSet::new());
         for row in rows {
-            match fate(self.store(), &row)? {
-                Fate::Over => self.store().end_open_ask(&row.call_id)?,
+            match fate(&parts.store, &row)? {
+                Fate::Over => parts.store.end_open_ask(&row.call_id)?,
                 Fate::OfRun => kept.extend(prompts_of(&open_ask(row))),
                 Fate::ByHand => {
                     let ask = open_ask(row);
@@ -74,12 +75,12 @@ impl Host {
                 }
             }
         }
-        let desk = self.inbox().questions()?;
+        let desk = parts.inbox.questions()?;
         if let Err(error) = desk.prompts().ready_within(READY) {
             tracing::warn!(%error, "questions of earlier servers stay open: the queue is not ready");
             return Ok(by_hand);
         }
-        close_orphans(desk.prompts(), &kept, self.started_at());
+        close_orphans(desk.prompts(), &kept, parts.started_at);
         Ok(by_hand)
     }
 }
@@ -123,7 +124,8 @@ fn close_orphans(prompts: &Prompts, kept: &HashSet<String>, started_at: i64) {
 }
 
 /// Waits for the answer, sends the call again with it, and puts the result into the queue.
-async fn go_on(host: &Arc<Host>, ask: OpenAsk) -> Result<(), Fault> {
+async fn go_on(calls: &Calls, ask: OpenAsk) -> Result<(), Fault> {
+    let parts = calls.parts();
     let tool = ask.params["name"].as_str().unwrap_or_default().to_owned();
     let meta = ask.params["_meta"].as_object().cloned().unwrap_or_default();
     let trace: Trace = serde_json::from_value(ask.params["_meta"]["chatos"]["trace"].clone())
@@ -139,17 +141,18 @@ async fn go_on(host: &Arc<Host>, ask: OpenAsk) -> Result<(), Fault> {
         trace,
         call_id,
         role: Role::Main,
-        workdir: workdir.unwrap_or_else(|| host.project().to_owned()),
-        lang: host.languages().models,
-        people: host.lang(),
-        cancel: host.shutdown().clone(),
+        workdir: workdir.unwrap_or_else(|| parts.project.clone()),
+        lang: parts.settings.languages().models,
+        people: parts.lang(),
+        cancel: parts.life.stop().clone(),
         // What the person added then, and the same values of everything else.
         extra_meta: meta,
         resume: Some(Resumed::Prompt { request_id }),
         to_queue: true,
         together: None,
     };
-    let set = host.servers().toolset_of(&ask.identity, host.languages().models).await?;
-    host.calls().dispatcher().call(&set, order, Arc::new(NoObserver)).await;
+    let models = parts.settings.languages().models;
+    let set = parts.servers.open().toolset_of(&ask.identity, models).await?;
+    calls.dispatcher().call(&set, order, Arc::new(NoObserver)).await;
     Ok(())
 }

@@ -1,8 +1,7 @@
 //! The host as the dispatcher sees it: queue, log, store, built-in servers.
 
-use std::path::PathBuf;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_agent::{
@@ -10,93 +9,73 @@ use chatos_agent::{
     ToolEvent,
 };
 use chatos_contribution::ServerIdentity;
-use chatos_events::Events;
-use chatos_inbox::{Inbox, Question, Verdict};
-use chatos_layer::{Layer, ToolSettings};
+use chatos_inbox::{Question, Verdict};
+use chatos_layer::ToolSettings;
 use chatos_manifest::{AppId, PluginId};
 use chatos_mcp::{Later, Pool};
 use chatos_prompts::effect::Difference;
 use chatos_prompts::{Approval, Effect, Owner, Prompts, Ruling};
 use chatos_servers::{AppPlace, Servers};
-use chatos_store::{AsyncTaskRow, OpenAskRow, Store, StoreError, now_ms};
+use chatos_store::{AsyncTaskRow, Audit, OpenAskRow, Store, StoreError, now_ms};
 use chatos_tool::{Envelope, ErrorCode, Fault, Redactor, Text, ToolError, Trace};
 use chatos_wire::event::{HostEvent, ToolBackground, ToolFinished, ToolProgress, ToolStarted, ToolWaiting};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::{ActiveCalls, failed, results, sampling};
-use crate::host::Host;
+use super::active::ActiveCalls;
+use super::parts::{CallParts, failed};
+use super::{results, sampling};
+use crate::tools::Tools;
 
 /// Records that may wait for the audit chain; beyond, the caller waits for the disk.
 const AUDIT_QUEUE: usize = 10_000;
 /// Records that are kept together at most.
 const AUDIT_GROUP: usize = 128;
 
-/// The ports of one host.
-pub(super) struct HostPorts {
-    host: Weak<Host>,
+/// The ports of one host. Clones are the same.
+#[derive(Clone)]
+pub(super) struct HostPorts(Arc<Inner>);
+
+struct Inner {
+    parts: Arc<CallParts>,
     servers: Servers,
     active: Arc<ActiveCalls>,
-    store: Store,
-    events: Events,
-    redactor: Arc<Redactor>,
-    layer: Arc<Layer>,
-    state_dir: PathBuf,
-    session_root: PathBuf,
-    inbox: Inbox,
+    tools: Arc<Tools>,
     settings: Mutex<Option<(u64, Arc<ToolSettings>, CallSettings)>>,
     audit: SyncSender<Audited>,
 }
 
 impl HostPorts {
-    pub(super) fn new(host: &Arc<Host>, servers: Servers) -> Self {
-        Self {
-            host: Arc::downgrade(host),
-            servers,
-            active: Arc::clone(host.active_calls()),
-            store: host.store().clone(),
-            events: host.events().clone(),
-            redactor: Arc::clone(host.redactor()),
-            layer: Arc::clone(host.tools().layer()),
-            state_dir: host.dir().path().to_owned(),
-            session_root: host.session_root(),
-            inbox: host.inbox().clone(),
+    pub(super) fn new(parts: Arc<CallParts>, active: Arc<ActiveCalls>, tools: Arc<Tools>) -> Self {
+        Self(Arc::new(Inner {
+            servers: parts.servers.open().clone(),
+            audit: audit_writer(parts.audit.clone()),
             settings: Mutex::default(),
-            audit: audit_writer(Arc::downgrade(host)),
-        }
+            parts,
+            active,
+            tools,
+        }))
     }
 
     /// Waits until every record is kept. Blocks.
     pub(super) fn flush(&self) {
         let (done, kept) = sync_channel(1);
-        if self.audit.send(Audited::Flush(done)).is_ok() {
+        if self.0.audit.send(Audited::Flush(done)).is_ok() {
             kept.recv_timeout(Duration::from_secs(5)).ok();
         }
     }
 
-    fn host(&self) -> Result<Arc<Host>, Fault> {
-        self.host.upgrade().ok_or_else(stopping)
-    }
-
     fn snapshot(&self) -> (Arc<ToolSettings>, CallSettings) {
-        let mut kept = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(host) = self.host.upgrade() else {
-            return kept.as_ref().map(|(_, tools, calls)| (Arc::clone(tools), calls.clone())).unwrap_or_else(
-                || {
-                    let tools = Arc::new(ToolSettings::default());
-                    let calls = self.call_settings(&tools, Duration::from_secs(60));
-                    (tools, calls)
-                },
-            );
-        };
-        let revision = host.settings().revision();
+        let settings = &self.0.parts.settings;
+        let mut kept = self.0.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let revision = settings.revision();
         if let Some((known, tools, calls)) = &*kept
             && *known == revision
         {
             return (Arc::clone(tools), calls.clone());
         }
-        let tools = Arc::new(ToolSettings::read(host.settings()));
-        let soft = u64::try_from(host.settings().int("mcpSoftDeadlineMs")).unwrap_or(60_000);
+        let tools = Arc::new(ToolSettings::read(settings));
+        let soft = u64::try_from(settings.int("mcpSoftDeadlineMs")).unwrap_or(60_000);
         let calls = self.call_settings(&tools, Duration::from_millis(soft));
         *kept = Some((revision, Arc::clone(&tools), calls.clone()));
         (tools, calls)
@@ -111,8 +90,8 @@ impl HostPorts {
             log: tools.log,
             confirm_timeout: (tools.confirm_timeout_ms > 0)
                 .then(|| Duration::from_millis(tools.confirm_timeout_ms)),
-            state_dir: self.state_dir.clone(),
-            session_root: self.session_root.clone(),
+            state_dir: self.0.parts.dir.path().to_owned(),
+            session_root: self.0.parts.session_root.clone(),
         }
     }
 
@@ -120,7 +99,7 @@ impl HostPorts {
         &self,
         work: impl FnOnce(&Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Later<Result<T, Fault>> {
-        let store = self.store.clone();
+        let store = self.0.parts.store.clone();
         Box::pin(async move {
             let done = chatos_blocking::run(move || work(&store)).await;
             done.map_err(|error| failed(&error))?.map_err(Fault::from)
@@ -146,7 +125,7 @@ impl Ports for HostPorts {
         trace: Trace,
         arguments: Map<String, Value>,
     ) -> Later<Result<(String, Value), ToolError>> {
-        let store = self.store.clone();
+        let store = self.0.parts.store.clone();
         Box::pin(async move {
             let done = chatos_blocking::run(move || results::read(&store, &trace, &arguments)).await;
             done.unwrap_or_else(|error| Err(ToolError::internal(error.to_string())))
@@ -154,7 +133,7 @@ impl Ports for HostPorts {
     }
 
     fn pool(&self) -> &Pool {
-        self.servers.pool()
+        self.0.servers.pool()
     }
 
     fn settings(&self) -> CallSettings {
@@ -162,55 +141,54 @@ impl Ports for HostPorts {
     }
 
     fn redactor(&self) -> Arc<Redactor> {
-        Arc::clone(&self.redactor)
+        Arc::clone(&self.0.parts.redactor)
     }
 
     fn built_in(&self, call: BuiltInCall, approval: Approval) -> Later<Result<Envelope, Fault>> {
-        let host = self.host();
+        let tools = Arc::clone(&self.0.tools);
         Box::pin(async move {
             drop(approval);
-            host?.tools().run(call).await
+            tools.run(call).await
         })
     }
 
     fn prompts(&self) -> Later<Result<Prompts, Fault>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.opened().await.map(|questions| questions.prompts().clone()) })
     }
 
     fn ask(&self, question: Question) -> Later<Result<String, Fault>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.ask(question).await })
     }
 
     fn verdict(&self, request_id: String, owner: Owner) -> Later<Result<Verdict, Fault>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.verdict(&request_id, &owner).await })
     }
 
     fn use_approval(&self, request_id: String, effect: Effect) -> Later<Result<Approval, Fault>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.use_approval(request_id, effect).await })
     }
 
     fn once_more(&self, request_id: String, effect: Effect) -> Later<Option<Approval>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.once_more(request_id, effect).await })
     }
 
     fn changed_since(&self, request_id: String, now: Effect) -> Later<Option<Difference>> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.changed_since(request_id, now).await })
     }
 
     fn standing(&self, identity: ServerIdentity, tool: String) -> Later<Result<Standing, Fault>> {
-        let (servers, host) = (self.servers.clone(), self.host());
+        let (servers, tools) = (self.0.servers.clone(), Arc::clone(&self.0.tools));
         Box::pin(async move {
-            let host = host?;
             let catalogue = servers.catalogue().await?;
             let known = catalogue.by_identity(&identity).ok_or_else(|| gone(&identity))?;
             let Some(key) = known.key() else {
-                let server = host.tools().server(known.name())?;
+                let server = tools.server(known.name())?;
                 let tool_digest = server.tool_digest(&tool).map(str::to_owned);
                 return Ok(Standing { tool_digest, server_digest: None });
             };
@@ -231,16 +209,16 @@ impl Ports for HostPorts {
     }
 
     fn withdraw(&self, request_id: String, owner: Owner, code: &'static str) -> Later<()> {
-        let inbox = self.inbox.clone();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move { inbox.withdraw(request_id, owner, code).await })
     }
 
     fn log(&self, line: String) {
-        self.layer.append_log(&line);
+        self.0.tools.layer().append_log(&line);
     }
 
     fn event(&self, event: ToolEvent<'_>) {
-        self.events.publish(match event {
+        self.0.parts.events.publish(match event {
             ToolEvent::Started { server, trace } => {
                 HostEvent::ToolStarted(ToolStarted { server: server.to_owned(), trace: trace.clone() })
             }
@@ -345,16 +323,15 @@ impl Ports for HostPorts {
         params: Value,
         canceled: CancellationToken,
     ) -> Later<Result<Value, String>> {
-        let Some(host) = self.host.upgrade() else { return Box::pin(async { Err("stopping".to_owned()) }) };
-        let (active, ports) = (Arc::clone(&self.active), host.calls().ports());
-        Box::pin(async move { sampling::sample(&host, &active, &ports, asker, params, canceled).await })
+        let (parts, active) = (Arc::clone(&self.0.parts), Arc::clone(&self.0.active));
+        let ports: Arc<dyn Ports> = Arc::new(self.clone());
+        Box::pin(async move { sampling::sample(&parts, &active, &ports, asker, params, canceled).await })
     }
 
     fn rule_on(&self, effect: Effect, trace: Trace) -> Later<Ruling> {
-        let host = self.host.upgrade();
+        let inbox = self.0.parts.inbox.clone();
         Box::pin(async move {
-            let Some(host) = host else { return Ruling::Ask };
-            let ruled = chatos_blocking::run(move || host.inbox().rule_on(&effect, &trace)).await;
+            let ruled = chatos_blocking::run(move || inbox.rule_on(&effect, &trace)).await;
             ruled.unwrap_or(Ruling::Ask)
         })
     }
@@ -382,21 +359,19 @@ impl Ports for HostPorts {
     }
 
     fn hold_app(&self, app: &AppPlace, call_id: &str) -> Option<Box<dyn std::any::Any + Send + Sync>> {
-        let host = self.host.upgrade()?;
         let plugin = PluginId::parse(&app.plugin_id).ok()?;
         let app = AppId::parse(&app.app_id).ok()?;
-        Some(Box::new(host.apps().need_app(&plugin, &app, "async_task", call_id)))
+        Some(Box::new(self.0.parts.apps.need_app(&plugin, &app, "async_task", call_id)))
     }
 
     fn page_for(&self, app: &AppPlace) -> Option<PageFor> {
-        let (open, says) = self.host().ok()?.apps().page_for(&app.plugin_id, &app.app_id);
+        let (open, says) = self.0.parts.apps.page_for(&app.plugin_id, &app.app_id);
         Some(PageFor { open, says })
     }
 
     fn pages_changed(&self) -> Later<()> {
-        let pages = self.host().ok().map(|host| host.apps().pages());
+        let mut pages = self.0.parts.apps.pages();
         Box::pin(async move {
-            let Some(mut pages) = pages else { return std::future::pending().await };
             if pages.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -404,16 +379,16 @@ impl Ports for HostPorts {
     }
 
     fn begin(&self, call: CallContext) {
-        self.active.begin(call);
+        self.0.active.begin(call);
     }
 
     fn end(&self, key: &str) {
-        self.active.end(key);
+        self.0.active.end(key);
     }
 
     fn audit(&self, kind: &'static str, details: Value) {
         let Value::Object(fields) = details else { return };
-        if self.audit.send(Audited::Record(kind, fields)).is_err() {
+        if self.0.audit.send(Audited::Record(kind, fields)).is_err() {
             tracing::error!(kind, "an audit record was lost");
         }
     }
@@ -452,7 +427,7 @@ enum Audited {
 
 /// A thread that keeps audit records in their order, so that no call waits for the disk. What came while
 /// it waited for the disk itself is kept together.
-fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
+fn audit_writer(audit: Audit) -> SyncSender<Audited> {
     let (sender, records) = sync_channel(AUDIT_QUEUE);
     std::thread::spawn(move || {
         while let Ok(first) = records.recv() {
@@ -467,8 +442,7 @@ fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
                 next = if more { records.try_recv().ok() } else { None };
             }
             if !group.is_empty() {
-                let Some(host) = host.upgrade() else { return };
-                host.audit_all(group);
+                audit.note_all(group);
             }
             if let Some(done) = told {
                 // Whoever waited may have given up.
@@ -477,8 +451,4 @@ fn audit_writer(host: Weak<Host>) -> SyncSender<Audited> {
         }
     });
     sender
-}
-
-fn stopping() -> Fault {
-    Fault::new(ErrorCode::Unavailable, Text::fixed("the host is stopping", "主机正在停止"))
 }

@@ -1,6 +1,6 @@
 //! Earlier results of a chat, read by lines: what `read_result` answers (working-day §2).
 
-use chatos_store::{Store, StoreError};
+use chatos_store::{AttachmentRow, Store, StoreError};
 use chatos_tool::{Needed, Reason, Text, ToolError, Trace, validation};
 use serde_json::{Map, Value, json};
 
@@ -11,6 +11,15 @@ const MOST: u64 = 2_000;
 const LINE_CHARS: usize = 2_000;
 /// Ids that are compared with one that does not exist.
 const KNOWN: u32 = 500;
+
+/// The text of a file beside a message; nothing where it has none or goes by its name alone.
+pub fn text_of(store: &Store, file: &AttachmentRow) -> Option<String> {
+    if !file.text_blob.is_empty() {
+        return store.kept(&file.text_blob);
+    }
+    let bytes = store.blob(&file.blob).filter(|_| file.note != chatos_documents::NAME_ONLY);
+    bytes.and_then(|bytes| String::from_utf8(bytes).ok())
+}
 
 /// Reads; only what belongs to the caller's own chat. Blocks.
 pub(super) fn read(
@@ -53,7 +62,7 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
         return Ok(Some(text));
     }
     if let Some(file) = store.attachment(chat, id).map_err(unreadable)? {
-        return match crate::runs::text_of(store, &file) {
+        return match text_of(store, &file) {
             Some(text) => Ok(Some(text)),
             None => Err(ToolError::new(
                 Reason::NotSupported { what: file.mime.clone() },
@@ -68,7 +77,7 @@ fn whole(store: &Store, chat: &str, id: &str) -> Result<Option<String>, ToolErro
     let message = store.message(id).map_err(unreadable)?.filter(|message| message.session_id == chat);
     Ok(message.map(|message| {
         let files = message.attachments.iter().filter(|file| file.kind != "image").map(|file| {
-            let text = crate::runs::text_of(store, file);
+            let text = text_of(store, file);
             chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())
         });
         files.fold(message.content, |text, file| text + &file)

@@ -13,8 +13,8 @@ use chatos_tool::{Fault, Lang, in_both};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{ActiveCalls, failed};
-use crate::host::Host;
+use super::active::ActiveCalls;
+use super::parts::CallParts;
 
 /// What the server is told when it may not.
 const NOT_GRANTED: &str = "sampling is not allowed for this server";
@@ -35,7 +35,7 @@ struct Wanted {
 
 /// Asks the person, then the model. The error is what the server is told.
 pub(super) async fn sample(
-    host: &Arc<Host>,
+    parts: &Arc<CallParts>,
     active: &ActiveCalls,
     ports: &Arc<dyn Ports>,
     asker: Asker,
@@ -46,10 +46,10 @@ pub(super) async fn sample(
         return Err(NOT_GRANTED.to_owned());
     }
     let wanted = read(&params)?;
-    let (run, model) = model_of(host, &asker).await.map_err(|fault| fault.message.en.into_owned())?;
+    let (run, model) = model_of(parts, &asker).await.map_err(|fault| fault.message.en.into_owned())?;
     let session = asker.trace.session_id.clone().unwrap_or_default();
     if !active.may_sample(&session, &asker.identity) {
-        let chosen = consent(host, ports, &asker, &model, &wanted, params, &canceled).await?;
+        let chosen = consent(parts, ports, &asker, &model, &wanted, params, &canceled).await?;
         let details = json!({
             "identity": asker.identity, "runId": asker.trace.run_id, "model": model.id, "decision": chosen,
         });
@@ -74,8 +74,7 @@ pub(super) async fn sample(
         root_run_id,
         session_id,
     };
-    let said =
-        host.models().complete(order, canceled).await.map_err(|fault| fault.message.en.into_owned())?;
+    let said = parts.models.complete(order, canceled).await.map_err(|fault| fault.message.en.into_owned())?;
     let stop = if said.stop == "length" { "maxTokens" } else { "endTurn" };
     Ok(json!({
         "role": "assistant", "content": { "type": "text", "text": said.text }, "model": model.model,
@@ -84,20 +83,20 @@ pub(super) async fn sample(
 }
 
 /// The run the call belongs to, and its model; the default one without.
-async fn model_of(host: &Arc<Host>, asker: &Asker) -> Result<(Option<RunRow>, ModelRecord), Fault> {
-    let (host, run_id) = (Arc::clone(host), asker.trace.run_id.clone());
+async fn model_of(parts: &Arc<CallParts>, asker: &Asker) -> Result<(Option<RunRow>, ModelRecord), Fault> {
+    let (parts, run_id) = (Arc::clone(parts), asker.trace.run_id.clone());
     let found = chatos_blocking::run(move || {
-        let run = run_id.and_then(|id| host.store().run(&id).ok().flatten());
+        let run = run_id.and_then(|id| parts.store.run(&id).ok().flatten());
         let wanted = run.as_ref().map(|run| run.model_id.clone()).filter(|id| !id.is_empty());
-        let model = host.models().resolve(wanted.as_deref())?;
+        let model = parts.models.resolve(wanted.as_deref())?;
         Ok((run, model))
     });
-    found.await.map_err(|error| failed(&error))?
+    found.await.map_err(|error| super::parts::failed(&error))?
 }
 
 /// Puts the question into the queue and waits; gives what was chosen.
 async fn consent(
-    host: &Arc<Host>,
+    parts: &Arc<CallParts>,
     ports: &Arc<dyn Ports>,
     asker: &Asker,
     model: &ModelRecord,
@@ -105,7 +104,7 @@ async fn consent(
     params: Value,
     canceled: &CancellationToken,
 ) -> Result<String, String> {
-    let (mut prompt, text) = question(host, asker, model, wanted);
+    let (mut prompt, text) = question(parts, asker, model, wanted);
     if text.len() > whole::MAX_BYTES {
         return Err("the messages are too large to be shown to the person".to_owned());
     }
@@ -141,13 +140,13 @@ async fn consent(
         return Ok("deny".to_owned());
     }
     // The model as it is now: what the person agreed to, once.
-    let (_, now) = model_of(host, asker).await.map_err(|fault| fault.message.en.into_owned())?;
+    let (_, now) = model_of(parts, asker).await.map_err(|fault| fault.message.en.into_owned())?;
     let used = ports.use_approval(request_id, what(&now)).await;
     used.map(|_approval| chosen.to_owned()).map_err(|fault| fault.message.en.into_owned())
 }
 
 /// The prompt, and the whole text it is about.
-fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) -> (Value, String) {
+fn question(parts: &CallParts, asker: &Asker, model: &ModelRecord, wanted: &Wanted) -> (Value, String) {
     let model = &model.name;
     let said: Vec<String> = wanted
         .system
@@ -160,7 +159,7 @@ fn question(host: &Host, asker: &Asker, model: &ModelRecord, wanted: &Wanted) ->
             Message::Tool { content, .. } => format!("tool: {content}"),
         }))
         .collect();
-    let text = host.redactor().text(&said.join("\n\n")).into_owned();
+    let text = parts.redactor.text(&said.join("\n\n")).into_owned();
     let shown = Whole::of(&text, SHOWN_CHARS).shown.to_owned();
     let fence = "`".repeat(longest_run(&shown).max(2) + 1);
     let limit = wanted.max_tokens.map_or_else(|| "–".to_owned(), |limit| limit.to_string());

@@ -24,7 +24,7 @@ impl Host {
 
     fn setting_changed(&self, key: &str) {
         if key == chatos_servers::SYNC_SETTING {
-            self.server_parts().sync_setting_changed();
+            self.server_home().parts().sync_setting_changed();
         }
         self.events.publish(HostEvent::SettingsChanged(ChangedSetting { key: Some(key.to_owned()) }));
     }

@@ -92,9 +92,9 @@ impl Host {
         let parsed = PluginId::parse(id).map_err(|_| no_plugin(id))?;
         // plugins §9: its processes first, while its files are still there for `dispose`.
         self.apps().end_backend(&parsed);
-        let rows = self.server_parts().remove_synced_rows(&parsed)?;
+        let rows = self.server_home().parts().remove_synced_rows(&parsed)?;
         // Before its folder is gone: the registry may forget what belongs to it as soon as it sees that.
-        let sign_ins = self.server_parts().sign_ins_of(parsed.as_str());
+        let sign_ins = self.server_home().parts().sign_ins_of(parsed.as_str());
         let done = desk
             .installer()
             .uninstall(&parsed, data, desk.registry(), &NoProgress)
@@ -104,12 +104,12 @@ impl Host {
             Err(fault) => {
                 // The plugin is still there; so are its rows after the next sync.
                 let _in_order = desk.following();
-                self.server_parts().sync_contributions(&desk.snapshot());
+                self.server_home().parts().sync_contributions(&desk.snapshot());
                 return Err(fault);
             }
         };
         self.store().forget_plugin(parsed.as_str())?;
-        self.server_parts().end_sign_ins(sign_ins);
+        self.server_home().parts().end_sign_ins(sign_ins);
         let mut fields = Map::new();
         fields.insert("plugin".to_owned(), json!(parsed));
         fields.insert("dataDeleted".to_owned(), json!(done.data_deleted));

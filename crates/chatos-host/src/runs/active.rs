@@ -1,6 +1,6 @@
 //! Runs under way: how to stop and steer them, and how to hear that they are over.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use chatos_agent::Steer;
@@ -8,7 +8,6 @@ use chatos_wire::RunKind;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::RunDesk;
 use super::stage::HostStage;
 
 /// One run under way. It removes itself, and nobody else does (agents §7).
@@ -23,7 +22,7 @@ pub(crate) struct Active {
     /// Its journal and events, once it runs.
     pub(crate) stage: OnceLock<HostStage>,
     /// Its end is written, and told soon; it takes nothing any more.
-    ending: AtomicBool,
+    pub(super) ending: AtomicBool,
     over: watch::Sender<bool>,
 }
 
@@ -52,31 +51,5 @@ impl Active {
         let mut over = self.over.subscribe();
         // The sender lives as long as this.
         over.wait_for(|over| *over).await.ok();
-    }
-}
-
-impl RunDesk {
-    /// The end of a run is in the journal.
-    pub(super) fn end_is_written(&self, run_id: &str) {
-        if let Some(active) = self.active().get(run_id) {
-            active.ending.store(true, Ordering::SeqCst);
-        }
-    }
-
-    /// The run under way in a chat. One that ends in this moment is waited for, so that whoever heard of its
-    /// end finds the chat free.
-    pub(super) async fn under_way(&self, session: &str) -> Option<Arc<Active>> {
-        loop {
-            let active = self.run_of_session(session)?;
-            if !active.ending.load(Ordering::SeqCst) {
-                return Some(active);
-            }
-            active.finished().await;
-        }
-    }
-
-    fn run_of_session(&self, session: &str) -> Option<Arc<Active>> {
-        let active = self.active();
-        active.values().find(|run| run.session_id == session && run.kind != RunKind::Sub).cloned()
     }
 }

@@ -8,7 +8,7 @@ use chatos_tool::{Fault, Trace};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Host;
+use super::parts::RunParts;
 
 /// The longest single wait; what has expired is closed in between.
 const STEP: Duration = Duration::from_secs(25);
@@ -25,7 +25,7 @@ pub(crate) struct Said {
 /// Asks under an id that is written down already; blocks on the database. The same question again is that one,
 /// also when it was asked in another language or by an earlier version.
 pub(crate) fn put(
-    host: &Host,
+    parts: &RunParts,
     id: &str,
     prompt: &Value,
     effect: Effect,
@@ -38,16 +38,16 @@ pub(crate) fn put(
     ask.session_id.clone_from(&trace.session_id);
     ask.trace = Some(json!(trace));
     ask.effect = Some(effect);
-    match host.inbox().questions()?.ask(&ask) {
+    match parts.inbox.questions()?.ask(&ask) {
         Err(fault) if fault.code == "id_conflict" => Ok(id.to_owned()),
         asked => asked,
     }
 }
 
 /// Waits for the answer, however long it takes.
-pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fault> {
+pub(crate) async fn wait(parts: &Arc<RunParts>, request_id: &str) -> Result<Said, Fault> {
     loop {
-        let desk = host.inbox().questions()?;
+        let desk = parts.inbox.questions()?;
         // Right after a start the queue is still being read.
         desk.prompts().ready().await;
         let limit = desk.prompts().next_expiry().map_or(STEP, |left| STEP.min(left));
@@ -67,9 +67,9 @@ pub(crate) async fn wait(host: &Arc<Host>, request_id: &str) -> Result<Said, Fau
 }
 
 /// Closes the open questions of a run that is over; blocks on the database.
-pub(crate) fn withdraw_all(host: &Host, run_id: &str) -> Result<(), Fault> {
+pub(crate) fn withdraw_all(parts: &RunParts, run_id: &str) -> Result<(), Fault> {
     if let Ok(run) = RunId::parse(run_id) {
-        host.inbox().questions()?.prompts().abort(Scope::Run(&run));
+        parts.inbox.questions()?.prompts().abort(Scope::Run(&run));
     }
     Ok(())
 }

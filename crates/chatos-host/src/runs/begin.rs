@@ -6,6 +6,7 @@ use chatos_agent::{Limits, ModelFacts, Origin, RunClock, RunFacts, Summariser, T
 use chatos_apps::AppCaller;
 use chatos_model::{Effort, Provider, Source, Window, effort_of, prices_of, protocol_for, replay_of};
 use chatos_policy::Role;
+use chatos_records::no_session;
 use chatos_servers::{Room, ToolSearch, USUAL_MOST};
 use chatos_store::{AgentRecord, ModelRecord, RunRow, SessionRow};
 use chatos_tool::{ErrorCode, Fault, Text, Trace};
@@ -14,33 +15,33 @@ use serde_json::Value;
 
 use super::active::Active;
 use super::budget::Budget;
+use super::desk::Runs;
 use super::emit::Emitter;
 use super::other::Work;
+use super::parts::RunParts;
 use super::stage::{HostStage, StageParts};
 use super::tools::RunTools;
-use super::{RunDesk, no_session};
-use crate::host::Host;
 
 /// Who answers and with which model; a run that cannot begin is refused here. Blocks.
 pub(super) fn check(
-    host: &Arc<Host>,
+    parts: &Arc<RunParts>,
     session: &SessionRow,
     order: &chatos_wire::session::SendOrder,
     by_app: Option<&AppCaller>,
     images: bool,
 ) -> Result<(String, String), Fault> {
     let given = order.agent_id.as_deref().filter(|id| !id.is_empty());
-    let agent = agent_of(host, given.unwrap_or(&session.agent_id))?;
+    let agent = agent_of(parts, given.unwrap_or(&session.agent_id))?;
     match by_app {
         Some(caller) => {
             // The chat's own agent was looked at when the chat was made, or chosen by a person since.
             if let Some(id) = given {
-                host.apps().reach_answering(caller, id)?;
+                parts.apps.reach_answering(caller, id)?;
             }
-            host.agents().outcome_for_app(&agent, Role::Main, Some(&caller.plugin_id))?;
+            parts.agents.outcome_for_app(&agent, Role::Main, Some(&caller.plugin_id))?;
         }
         None => {
-            host.agents().outcome(&agent, Role::Main)?;
+            parts.agents.outcome(&agent, Role::Main)?;
         }
     }
     if agent.acp.is_some() {
@@ -64,7 +65,7 @@ pub(super) fn check(
     }
     let given = [&order.answer_by, &order.model_id].into_iter().flatten().find(|id| !id.is_empty());
     let given = given.map(String::as_str);
-    let model = model_of(host, given.unwrap_or(&session.model_id), &agent)?;
+    let model = model_of(parts, given.unwrap_or(&session.model_id), &agent)?;
     if images && !model.supports_vision {
         return Err(Fault::new(
             ErrorCode::InvalidArgument,
@@ -82,14 +83,18 @@ pub(super) fn check(
     Ok((agent.id, model.id))
 }
 
-pub(super) fn agent_of(host: &Host, id: &str) -> Result<AgentRecord, Fault> {
-    if id.is_empty() { host.agents().first_agent() } else { host.agents().agent(id) }
+pub(super) fn agent_of(parts: &RunParts, id: &str) -> Result<AgentRecord, Fault> {
+    if id.is_empty() { parts.agents.first_agent() } else { parts.agents.agent(id) }
 }
 
 /// The model of a message: the chat's choice, else the agent's, else the default.
-pub(super) fn model_of(host: &Arc<Host>, chosen: &str, agent: &AgentRecord) -> Result<ModelRecord, Fault> {
+pub(super) fn model_of(
+    parts: &Arc<RunParts>,
+    chosen: &str,
+    agent: &AgentRecord,
+) -> Result<ModelRecord, Fault> {
     let wanted = Some(chosen).filter(|id| !id.is_empty()).or(agent.model_id.as_deref());
-    host.models().resolve(wanted)
+    parts.models.resolve(wanted)
 }
 
 /// The plugin whose app started a run, whatever became of the host since.
@@ -99,7 +104,7 @@ fn app_of(run: &RunRow) -> Option<String> {
 }
 
 /// What is known of a model.
-fn facts(host: &Host, record: &ModelRecord) -> ModelFacts {
+fn facts(parts: &RunParts, record: &ModelRecord) -> ModelFacts {
     ModelFacts {
         id: record.id.clone(),
         model: record.model.clone(),
@@ -111,7 +116,7 @@ fn facts(host: &Host, record: &ModelRecord) -> ModelFacts {
             host: host_of(&record.base_url),
             model: record.model.clone(),
         },
-        window: host.models().window(record),
+        window: parts.models.window(record),
         max_output_tokens: (record.max_output_tokens > 0).then_some(record.max_output_tokens),
         temperature: record.temperature,
         effort: effort_of(record),
@@ -128,9 +133,9 @@ fn facts(host: &Host, record: &ModelRecord) -> ModelFacts {
 }
 
 /// What of a person's files this model reads itself.
-pub(super) fn native(host: &Host, record: &ModelRecord) -> chatos_documents::Native {
+pub(super) fn native(parts: &RunParts, record: &ModelRecord) -> chatos_documents::Native {
     if record.facts.pdf {
-        chatos_documents::Native::new(host.models().window(record).tokens)
+        chatos_documents::Native::new(parts.models.window(record).tokens)
     } else {
         chatos_documents::Native::none()
     }
@@ -143,25 +148,25 @@ fn host_of(base_url: &str) -> String {
 }
 
 /// The model that makes summaries, where a person chose another one. One that cannot be used leaves it to the run's.
-fn summariser(host: &Arc<Host>) -> Option<Summariser> {
-    let chosen = host.settings().text("summaryModel");
+fn summariser(parts: &Arc<RunParts>) -> Option<Summariser> {
+    let chosen = parts.settings.text("summaryModel");
     if chosen.is_empty() {
         return None;
     }
-    let opened = host.models().resolve(Some(&chosen)).and_then(|record| {
-        let provider = host.models().open(&record)?;
-        Ok(Summariser { provider, model: facts(host, &record) })
+    let opened = parts.models.resolve(Some(&chosen)).and_then(|record| {
+        let provider = parts.models.open(&record)?;
+        Ok(Summariser { provider, model: facts(parts, &record) })
     });
     opened.inspect_err(|fault| tracing::warn!(%fault, "the model for summaries cannot be used")).ok()
 }
 
 /// How much room a model has for tools. Vendors spoken to as OpenAI take 128 of them where nobody knows better.
-fn room_of(host: &Host, record: &ModelRecord) -> Room {
+fn room_of(parts: &RunParts, record: &ModelRecord) -> Room {
     let most = usize::try_from(record.facts.max_tools).unwrap_or_default();
     let unlimited = matches!(record.provider.as_str(), "anthropic" | "gemini" | "ollama" | "demo");
     Room {
         // A window nobody knows is no reason to hide tools; the demo reads their names alone.
-        window: match host.models().window(record) {
+        window: match parts.models.window(record) {
             Window { source: Source::Default, .. } => u64::MAX,
             _ if record.provider == "demo" => u64::MAX,
             known => known.tokens,
@@ -171,7 +176,7 @@ fn room_of(host: &Host, record: &ModelRecord) -> Room {
             0 => USUAL_MOST,
             most => most,
         },
-        search: ToolSearch::parse(&host.settings().text("toolSearch")),
+        search: ToolSearch::parse(&parts.settings.text("toolSearch")),
     }
 }
 
@@ -181,12 +186,13 @@ pub(super) struct Begun {
     pub(super) turn: Work,
 }
 
-impl RunDesk {
-    pub(super) fn emitter(&self, host: &Arc<Host>, session_id: &str, run_id: &str) -> Emitter {
+impl Runs {
+    pub(super) fn emitter(&self, session_id: &str, run_id: &str) -> Emitter {
+        let parts = self.parts();
         Emitter {
-            events: host.events().clone(),
-            log: self.log.clone(),
-            redactor: Arc::clone(host.redactor()),
+            events: parts.events.clone(),
+            log: self.log().clone(),
+            redactor: Arc::clone(&parts.redactor),
             session_id: session_id.to_owned(),
             run_id: run_id.to_owned(),
             quiet: false,
@@ -205,25 +211,26 @@ impl RunDesk {
     }
 
     /// Prepares a run whose lease this host holds. Blocks.
-    pub(super) fn begin(&self, host: &Arc<Host>, run: RunRow, active: &Active) -> Result<Begun, Fault> {
-        let store = host.store();
+    pub(super) fn begin(&self, run: RunRow, active: &Active) -> Result<Begun, Fault> {
+        let parts = self.parts();
+        let store = &parts.store;
         let sub = run.kind == RunKind::Sub;
         let transcript = if sub { run.id.clone() } else { run.session_id.clone() };
         let session = store.session(&run.session_id)?;
         let session = session.ok_or_else(|| no_session(&run.session_id))?;
-        let agent = agent_of(host, &run.agent_id)?;
+        let agent = agent_of(parts, &run.agent_id)?;
         let role = run.role;
-        let place = host.apps().run_place(&session, &agent)?;
+        let place = parts.apps.run_place(&session, &agent)?;
         let root = store.run(&run.root_run_id)?;
         let app = root.as_ref().and_then(app_of);
         let outcome = if app.is_some() || place.read_only {
-            host.agents().outcome_for_app(&agent, role, app.as_deref())?
+            parts.agents.outcome_for_app(&agent, role, app.as_deref())?
         } else {
-            host.agents().outcome(&agent, role)?
+            parts.agents.outcome(&agent, role)?
         };
         let launch = agent.acp.clone();
         let record = match &launch {
-            None => model_of(host, &run.model_id, &agent)?,
+            None => model_of(parts, &run.model_id, &agent)?,
             // It has its own; ours stay out of it.
             Some(launch) => ModelRecord {
                 id: String::new(),
@@ -232,10 +239,10 @@ impl RunDesk {
             },
         };
         let provider: Option<Arc<dyn Provider>> =
-            if launch.is_some() { None } else { Some(host.models().open(&record)?) };
-        let mut model = facts(host, &record);
+            if launch.is_some() { None } else { Some(parts.models.open(&record)?) };
+        let mut model = facts(parts, &record);
         let workdir = place.dir;
-        let (people, lang) = (host.lang(), host.agents().language(&agent));
+        let (people, lang) = (parts.lang(), parts.agents.language(&agent));
         let steps = store.steps(&run.id)?;
         let options: Value = serde_json::from_str(&run.options).unwrap_or_default();
         // Chosen for this message; a model that does not think is not told to.
@@ -255,11 +262,10 @@ impl RunDesk {
             session_id: text(&run.session_id),
             tool_name: None,
         };
-        let emitter =
-            Emitter { quiet: sub, trace: trace.clone(), ..self.emitter(host, &run.session_id, &run.id) };
-        let settings = host.settings();
+        let emitter = Emitter { quiet: sub, trace: trace.clone(), ..self.emitter(&run.session_id, &run.id) };
+        let settings = &parts.settings;
         let number = |key: &str| u64::try_from(settings.int(key)).unwrap_or_default();
-        let land = host.agents().land_config(&outcome.land_id)?;
+        let land = parts.agents.land_config(&outcome.land_id)?;
         let limits = Limits {
             passes: land.limits.max_passes.map_or(number("maxToolPasses"), u64::from) as usize,
             calls: number("runMaxToolCalls") as usize,
@@ -283,17 +289,17 @@ impl RunDesk {
             user_message_id: text(&run.user_message_id),
         };
         let stage = HostStage::new(StageParts {
-            host: Arc::clone(host),
+            runs: self.clone(),
             transcript,
-            owner: self.owner.clone(),
+            owner: self.owner().to_owned(),
             role,
             lang: people,
             workdir,
             model_id: record.id.clone(),
             origin: model.origin.clone(),
             vision: model.vision,
-            native: native(host, &record),
-            room: room_of(host, &record),
+            native: native(parts, &record),
+            room: room_of(parts, &record),
             prices: model.prices.clone(),
             trace,
             emitter,
@@ -302,7 +308,7 @@ impl RunDesk {
             next_step: steps
                 .iter()
                 .map(|step| step.seq)
-                .filter(|seq| !super::start::is_correction(*seq))
+                .filter(|seq| !super::correction::is_correction(*seq))
                 .max()
                 .map_or(1, |seq| seq + 1),
             first_answer,
@@ -316,14 +322,14 @@ impl RunDesk {
         });
         let Some(provider) = provider else {
             let launch = launch.unwrap_or_default();
-            let turn = self.other(host, &stage, launch, &agent, &outcome, facts, active, limits.minutes);
+            let turn = self.other(&stage, launch, &agent, &outcome, facts, active, limits.minutes);
             return Ok(Begun { stage, turn: Work::Other(Box::new(turn)) });
         };
         let turn = Turn {
             stage: Arc::new(stage.clone()),
             provider,
             model,
-            summariser: summariser(host),
+            summariser: summariser(parts),
             limits,
             run: facts,
             cancel: active.cancel.clone(),

@@ -1,15 +1,23 @@
 //! The budget of a run: tokens and money a land_config allows before a person is asked (agents §7).
 
+use chatos_agent::CallStep;
 use chatos_tool::Lang;
 use serde_json::{Value, json};
-
-use super::stage::Spent;
 
 /// What is allowed; each "continue" allows as much again.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Budget {
     pub(crate) tokens: Option<u64>,
     pub(crate) cost: Option<f64>,
+}
+
+/// What a run has used, and what was granted on top of its budget.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spent {
+    pub(crate) tokens: u64,
+    pub(crate) cost: f64,
+    pub(crate) grants: u32,
+    pub(crate) open: Option<(CallStep, String)>,
 }
 
 /// Which part of it is used up.

@@ -4,18 +4,18 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::RunDesk;
+use super::desk::Runs;
 use chatos_events::Resume;
 use chatos_tool::Fault;
 use chatos_wire::session::EventBatch;
 
-impl RunDesk {
+impl Runs {
     /// The events of a chat after `since`, waiting for the first one up to `wait`. With `since` 0 only
     /// the present position is told.
     pub async fn follow(&self, session: &str, since: u64, wait: Duration) -> Result<EventBatch, Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         let topic = format!("chat:{session}");
-        let mut subscription = host.events().subscribe((since > 0).then_some(since));
+        let mut subscription = parts.events.subscribe((since > 0).then_some(since));
         let resync = subscription.resume == Resume::Resync;
         let mut batch = EventBatch { events: Vec::new(), next: subscription.seq, resync };
         if since == 0 || resync {
@@ -30,7 +30,7 @@ impl RunDesk {
                 biased;
                 frame = subscription.next() => frame,
                 () = tokio::time::sleep_until(until) => return Ok(batch),
-                () = host.shutdown().cancelled() => return Ok(batch),
+                () = parts.life.stop().cancelled() => return Ok(batch),
             };
             let Some(frame) = frame else {
                 batch.resync = true;

@@ -7,9 +7,9 @@ use chatos_wire::event::ChatChange;
 use chatos_wire::session::SessionView;
 use chatos_wire::{MessageRole, RunKind};
 
-use super::RunDesk;
+use super::desk::Runs;
 
-impl RunDesk {
+impl Runs {
     /// A new chat whose history ends at a message of another, with the results of its calls.
     pub async fn fork(&self, session: &str, message: &str) -> Result<SessionView, Fault> {
         let (id, wanted) = (session.to_owned(), message.to_owned());

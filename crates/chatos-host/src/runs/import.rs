@@ -10,9 +10,9 @@ use chatos_wire::event::{ChangedId, HostEvent};
 use chatos_wire::subagent::SubImport;
 use serde_json::json;
 
-use super::RunDesk;
+use super::desk::Runs;
 
-impl RunDesk {
+impl Runs {
     /// Reads a folder; with `apply` and the digest that was shown it becomes part of the catalogue.
     pub async fn import_subagents(
         &self,
@@ -20,7 +20,7 @@ impl RunDesk {
         apply: bool,
         digest: Option<String>,
     ) -> Result<SubImport, Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         let path = PathBuf::from(path);
         chatos_blocking::run(move || {
             let mut found = read_sub_folder(&path)?;
@@ -34,7 +34,7 @@ impl RunDesk {
                 )
                 .hint(Text::fixed("look at it again, then import", "请重新查看后再导入")));
             }
-            let place = host.dir().path().join("subagents").join("plugins").join(&found.plugin.id);
+            let place = parts.dir.path().join("subagents").join("plugins").join(&found.plugin.id);
             write_sub_plugin(&place, &found.plugin).map_err(|error| {
                 Fault::new(
                     ErrorCode::Unavailable,
@@ -42,37 +42,35 @@ impl RunDesk {
                 )
                 .caused_by(&error)
             })?;
-            let desk = host.runs();
             let plugin = &found.plugin;
-            desk.store.put_subagent_plugin(&plugin.id, &plugin.name, "user", true)?;
+            parts.store.put_subagent_plugin(&plugin.id, &plugin.name, "user", true)?;
             let mut fields = serde_json::Map::new();
             fields.insert("plugin".to_owned(), json!(plugin.id));
             fields.insert("digest".to_owned(), json!(found.digest));
-            host.audit("subagents_imported", fields);
-            host.events().publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
+            parts.audit.note("subagents_imported", fields);
+            parts.events.publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
             found.imported = true;
             Ok(found)
         })
         .await
-        .map_err(|error| super::broken(&error))?
+        .map_err(|error| super::desk::broken(&error))?
     }
 
     /// Removes a plugin of the person; a built-in one is switched off instead.
     pub async fn remove_subagents(&self, id: &str) -> Result<(), Fault> {
-        let host = self.host()?;
+        let (runs, parts) = (self.clone(), self.open()?);
         let id = id.to_owned();
         chatos_blocking::run(move || {
-            let desk = host.runs();
-            let (all, _) = desk.subagents()?;
+            let (all, _) = runs.subagents()?;
             let plugin = all.into_iter().find(|plugin| plugin.id == id);
             let plugin = plugin.ok_or_else(|| super::subagents::no_plugin(&id))?;
             if plugin.source == "builtin" {
-                return desk
+                return parts
                     .store
                     .put_subagent_plugin(&plugin.id, &plugin.name, "builtin", false)
                     .map_err(Fault::from);
             }
-            let place = host.dir().path().join("subagents").join("plugins").join(&plugin.id);
+            let place = parts.dir.path().join("subagents").join("plugins").join(&plugin.id);
             std::fs::remove_dir_all(&place).map_err(|error| {
                 Fault::new(
                     ErrorCode::Unavailable,
@@ -80,10 +78,10 @@ impl RunDesk {
                 )
                 .caused_by(&error)
             })?;
-            host.events().publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
+            parts.events.publish(HostEvent::SubagentsChanged(ChangedId { id: plugin.id.clone() }));
             Ok(())
         })
         .await
-        .map_err(|error| super::broken(&error))?
+        .map_err(|error| super::desk::broken(&error))?
     }
 }

@@ -15,10 +15,10 @@ use chatos_wire::RunState;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::RunDesk;
 use super::active::Active;
+use super::desk::Runs;
+use super::parts::RunParts;
 use super::stage::{HostStage, Later};
-use crate::host::Host;
 
 /// What a run does.
 pub(super) enum Work {
@@ -56,12 +56,12 @@ pub(super) fn not_for_acp(message: Text) -> Fault {
     Fault::new(ErrorCode::InvalidArgument, message).code("not_for_acp")
 }
 
-struct HostAudit(Arc<Host>);
+struct TurnAudit(chatos_store::Audit);
 
-impl Audit for HostAudit {
+impl Audit for TurnAudit {
     fn audit(&self, event: &'static str, details: Value) {
         if let Value::Object(fields) = details {
-            self.0.audit(event, fields);
+            self.0.note(event, fields);
         }
     }
 }
@@ -71,7 +71,7 @@ const OWN: [&str; 4] = ["project_files", "code_writer", "code_maintainer", "shel
 
 /// Our file and shell tools for such an agent, within its profile.
 struct HostHands {
-    host: Arc<Host>,
+    parts: Arc<RunParts>,
     outcome: Outcome,
     run: RunFacts,
     set: tokio::sync::OnceCell<Arc<Toolset>>,
@@ -81,18 +81,18 @@ struct HostHands {
 }
 
 impl HostHands {
-    fn new(host: &Arc<Host>, outcome: &Outcome, run: &RunFacts) -> Self {
+    fn new(parts: &Arc<RunParts>, outcome: &Outcome, run: &RunFacts) -> Self {
         let (mut own, mut behind) = (outcome.clone(), outcome.clone());
         own.grants.retain(|_, grant| OWN.contains(&grant.server.as_str()));
         behind.grants.retain(|_, grant| !OWN.contains(&grant.server.as_str()));
         let (set, offered) = (tokio::sync::OnceCell::new(), tokio::sync::OnceCell::new());
-        Self { host: Arc::clone(host), outcome: own, run: run.clone(), set, behind, offered }
+        Self { parts: Arc::clone(parts), outcome: own, run: run.clone(), set, behind, offered }
     }
 
     async fn made(&self, cell: &tokio::sync::OnceCell<Arc<Toolset>>, outcome: &Outcome) -> Arc<Toolset> {
         let made = cell.get_or_try_init(|| async {
             let order = ToolsetOrder::new(outcome, self.run.lang);
-            self.host.servers().toolset(order).await.map(Arc::new)
+            self.parts.servers.open().toolset(order).await.map(Arc::new)
         });
         match made.await {
             Ok(set) => Arc::clone(set),
@@ -129,7 +129,7 @@ impl Hands for SharedHands {
                 to_queue: false,
                 together: None,
             };
-            hands.host.calls().dispatcher().call(&set, order, observer).await
+            hands.parts.calls.dispatcher().call(&set, order, observer).await
         })
     }
 
@@ -144,12 +144,12 @@ impl Hands for SharedHands {
 }
 
 /// The command of our gateway for this agent: what its profile grants, but for what it does itself.
-fn gateway(host: &Host, launch: &AcpLaunch, agent: &AgentRecord) -> Vec<String> {
+fn gateway(parts: &RunParts, launch: &AcpLaunch, agent: &AgentRecord) -> Vec<String> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };
     if !launch.gateway {
         return Vec::new();
     }
-    let dir = host.dir().path().to_string_lossy().into_owned();
+    let dir = parts.dir.path().to_string_lossy().into_owned();
     let mut words =
         vec![program.to_string_lossy().into_owned(), "gateway".to_owned(), "--state-dir".to_owned(), dir];
     words.extend(["--agent".to_owned(), agent.id.clone()]);
@@ -158,7 +158,7 @@ fn gateway(host: &Host, launch: &AcpLaunch, agent: &AgentRecord) -> Vec<String> 
 }
 
 /// What the permissions profile lets such an agent ask for.
-fn allowed(host: &Host, outcome: &Outcome, launch: &AcpLaunch) -> Allowed {
+fn allowed(parts: &RunParts, outcome: &Outcome, launch: &AcpLaunch) -> Allowed {
     let may = |server: &str, tool: &str| {
         let id = chatos_builtin::server_info(server).map(|info| ServerIdentity::admin(info.id));
         let decision = id.and_then(|id| outcome.tool(&id, tool));
@@ -169,24 +169,25 @@ fn allowed(host: &Host, outcome: &Outcome, launch: &AcpLaunch) -> Allowed {
         edit: may("code_writer", "write_file"),
         read: may("project_files", "read_file"),
         files: may("code_maintainer", "read_file_raw"),
-        reads_pass: host.settings().bool("acpAllowReads"),
+        reads_pass: parts.settings.bool("acpAllowReads"),
         gateway: launch.gateway,
     }
 }
 
-impl Host {
+impl Runs {
     /// An answer to a question of a turn that was cut off lets it go on (other-agents §4.9).
-    pub(crate) fn tend_others(self: &Arc<Self>) {
-        let host = Arc::clone(self);
-        self.life().spawn(Box::pin(async move {
-            let mut told = host.events().subscribe(None);
+    pub(super) fn tend_others(&self) {
+        let runs = self.clone();
+        self.parts().life.spawn(Box::pin(async move {
+            let parts = runs.parts();
+            let mut told = parts.events.subscribe(None);
             loop {
                 let frame = tokio::select! {
-                    () = host.shutdown().cancelled() => return,
+                    () = parts.life.stop().cancelled() => return,
                     frame = told.next() => frame,
                 };
                 let Some(frame) = frame else {
-                    told = host.events().subscribe(None);
+                    told = parts.events.subscribe(None);
                     continue;
                 };
                 if !frame.text.contains("\"prompt_answered\"") {
@@ -195,21 +196,14 @@ impl Host {
                 let whole: Value = serde_json::from_str(&frame.text).unwrap_or_default();
                 let run = whole["data"]["runId"].as_str().or_else(|| whole["data"]["item"]["runId"].as_str());
                 let Some(run) = run.map(str::to_owned) else { continue };
-                let asked = Arc::clone(&host);
-                host.life().spawn(Box::pin(async move {
-                    if let Err(fault) = asked.runs().answered(&run).await {
+                let asked = runs.clone();
+                parts.life.spawn(Box::pin(async move {
+                    if let Err(fault) = asked.answered(&run).await {
                         tracing::debug!(%fault, run, "an answered run does not go on by itself");
                     }
                 }));
             }
         }));
-    }
-}
-
-impl RunDesk {
-    /// Agents of other makers that run at this moment.
-    pub fn seats(&self) -> &chatos_acp::Seats {
-        &self.seats
     }
 
     /// A question of this run was answered: an interrupted turn of another program goes on, unless it is to stop.
@@ -233,7 +227,6 @@ impl RunDesk {
     #[expect(clippy::too_many_arguments, reason = "what a run is made of, read at its start")]
     pub(super) fn other(
         &self,
-        host: &Arc<Host>,
         stage: &HostStage,
         launch: AcpLaunch,
         agent: &AgentRecord,
@@ -242,30 +235,30 @@ impl RunDesk {
         active: &Active,
         minutes: u64,
     ) -> AcpTurn {
+        let parts = self.parts();
         let named: Vec<String> =
             launch.pass_env.iter().cloned().chain(PLACES.iter().map(|name| (*name).to_owned())).collect();
-        let variables =
-            host.environment().variables().iter().map(|(name, value)| (name.into(), value.into()));
+        let variables = parts.environment.variables().iter().map(|(name, value)| (name.into(), value.into()));
         AcpTurn {
             stage: Arc::new(stage.clone()),
-            inbox: host.inbox().clone(),
-            store: host.store().clone(),
-            seats: self.seats.clone(),
+            inbox: parts.inbox.clone(),
+            store: parts.store.clone(),
+            seats: parts.seats.clone(),
             launching: Launching {
-                life: host.life().clone(),
-                spawning: host.spawning(),
+                life: parts.life.clone(),
+                spawning: (parts.spawning)(),
                 environment: child_environment(variables, &named, &[]),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                gateway: gateway(host, &launch, agent),
+                gateway: gateway(parts, &launch, agent),
             },
-            hands: Arc::new(SharedHands(Arc::new(HostHands::new(host, outcome, &run)))),
-            allowed: allowed(host, outcome, &launch),
+            hands: Arc::new(SharedHands(Arc::new(HostHands::new(parts, outcome, &run)))),
+            allowed: allowed(parts, outcome, &launch),
             launch,
             agent_id: agent.id.clone(),
             agent: agent.name.clone(),
             session_id: stage.parts.run.session_id.clone(),
             run,
-            audit: Arc::new(HostAudit(Arc::clone(host))),
+            audit: Arc::new(TurnAudit(parts.audit.clone())),
             cancel: active.cancel.clone(),
             steer: Arc::clone(&active.steer),
             clock: Arc::clone(&stage.parts.clock),

@@ -9,7 +9,7 @@ use chatos_model::{Class, ModelError, post_json};
 use chatos_tool::Text;
 use chatos_wire::Severity;
 
-use crate::host::Host;
+use super::parts::RunParts;
 
 /// How long a collector may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,40 +19,40 @@ const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(5)];
 const PATH: &str = "v1/traces";
 
 /// Sends a trace, beside everything else. Nothing waits for it.
-pub(super) fn trace(host: &Arc<Host>, trace_id: String) {
-    let endpoint = host.settings().text("otlpEndpoint").trim().to_owned();
+pub(super) fn trace(parts: &Arc<RunParts>, trace_id: String) {
+    let endpoint = parts.settings.text("otlpEndpoint").trim().to_owned();
     if endpoint.is_empty() {
         return;
     }
-    let (host, stop) = (Arc::clone(host), host.shutdown().clone());
+    let (parts, stop) = (Arc::clone(parts), parts.life.stop().clone());
     tokio::spawn(async move {
         let sent = tokio::select! {
             () = stop.cancelled() => return,
-            sent = send(&host, &endpoint, trace_id) => sent,
+            sent = send(&parts, &endpoint, trace_id) => sent,
         };
         if let Err(error) = sent {
-            let message = host.redactor().message(&error.to_string()).into_owned();
+            let message = parts.redactor.message(&error.to_string()).into_owned();
             tracing::warn!(error = message, "a trace was not exported");
-            let known = host.notices().iter().any(|notice| notice.code == "otlp_failed");
+            let known = parts.notices.list().iter().any(|notice| notice.code == "otlp_failed");
             if !known {
-                host.notice(failed(&message));
+                parts.notices.add(failed(&message));
             }
         }
     });
 }
 
-async fn send(host: &Arc<Host>, endpoint: &str, trace_id: String) -> Result<(), ModelError> {
-    let content = host.settings().text("otlpContent") == "on";
-    let reading = Arc::clone(host);
+async fn send(parts: &Arc<RunParts>, endpoint: &str, trace_id: String) -> Result<(), ModelError> {
+    let content = parts.settings.text("otlpContent") == "on";
+    let reading = Arc::clone(parts);
     let made = chatos_blocking::run(move || {
-        chatos_records::otlp_of_trace(reading.store(), reading.redactor(), &trace_id, content)
+        chatos_records::otlp_of_trace(&reading.store, &reading.redactor, &trace_id, content)
     });
     let lost = |error: String| ModelError::new(Class::Config, error);
     let document = made.await.map_err(|error| lost(error.to_string()))?;
     let document = document.map_err(|error| lost(error.to_string()))?;
     let base = endpoint.trim_end_matches('/');
     let base = base.strip_suffix(PATH).unwrap_or(base);
-    let connections = host.models().connections();
+    let connections = parts.models.connections();
     let mut pauses = PAUSES.iter();
     loop {
         match post_json(connections, base, PATH, &document, PATIENCE).await {

@@ -1,9 +1,11 @@
 //! A message of a person: kept first, then answered, queued, or given to the run under way (agents §7).
 
+use std::sync::Arc;
+
 use chatos_apps::AppCaller;
 use chatos_documents::Attached;
 use chatos_policy::Role;
-use chatos_records::{message_view, trace_ids};
+use chatos_records::{message_view, no_session, trace_ids};
 use chatos_store::{AttachmentRow, Kept, MessageRow, NewMessage, RunRow, SessionPatch, SessionRow, now_ms};
 use chatos_tool::{ErrorCode, Fault, Text};
 use chatos_wire::chat_event::{ChatBody, MessageBody};
@@ -14,8 +16,8 @@ use chatos_wire::session::{SendMode, SendOrder, Sent, VersionDeleted};
 use chatos_wire::{MessageKind, MessageRole, RunKind, RunState};
 use serde_json::json;
 
+use super::desk::Runs;
 use super::sessions::first_words;
-use super::{RunDesk, no_session};
 
 /// Longest text of one message.
 const TEXT_BYTES: usize = 1024 * 1024;
@@ -35,10 +37,10 @@ pub struct Sender {
     pub cli: bool,
 }
 
-impl RunDesk {
+impl Runs {
     /// Takes a message. When this returns the message is kept, whatever happens next.
     pub async fn send(&self, session: &str, mut order: SendOrder, sender: Sender) -> Result<Sent, Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         let mut files = decode(&order)?;
         let message_id = message_id(&order)?;
         let row = {
@@ -51,7 +53,7 @@ impl RunDesk {
         {
             return Ok(sent);
         }
-        self.documents(&host).read_all(&mut files).await?;
+        self.documents().read_all(&mut files).await?;
         let under_way = self.under_way(session).await;
         if let Some(replaced) = &order.replaces {
             if under_way.is_some() && order.mode != Some(SendMode::Replace) {
@@ -107,15 +109,15 @@ impl RunDesk {
         }
         // What cannot run is refused before anything is kept.
         let (agent, model) = {
-            let (host, row, order) = (host.clone(), row.clone(), order.clone());
+            let (parts, row, order) = (Arc::clone(&parts), row.clone(), order.clone());
             let app = sender.by_app.clone();
             let images = files.iter().any(Attached::is_picture);
-            chatos_blocking::run(move || super::begin::check(&host, &row, &order, app.as_ref(), images))
+            chatos_blocking::run(move || super::begin::check(&parts, &row, &order, app.as_ref(), images))
                 .await
-                .map_err(|error| super::broken(&error))??
+                .map_err(|error| super::desk::broken(&error))??
         };
-        if let Ok(record) = host.models().resolve(Some(model.as_str()).filter(|id| !id.is_empty())) {
-            chatos_documents::seen_by_model(&mut files, super::begin::native(&host, &record));
+        if let Ok(record) = parts.models.resolve(Some(model.as_str()).filter(|id| !id.is_empty())) {
+            chatos_documents::seen_by_model(&mut files, super::begin::native(&parts, &record));
         }
         let plugin = sender.by_app.as_ref().map(|caller| caller.plugin_id.clone());
         let kept = self.keep(message_id.clone(), row, order, &sender, files, agent, model).await;
@@ -182,8 +184,8 @@ impl RunDesk {
         if unfinished_runs {
             return Err(unfinished());
         }
-        let host = self.host()?;
-        self.emitter(&host, session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
+        self.open()?;
+        self.emitter(session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
         self.sessions_changed(session, ChatChange::Changed);
         Ok(())
     }
@@ -225,10 +227,10 @@ impl RunDesk {
         }
         let said = VersionDeleted { deleted: !dry, messages: size.messages, others: size.others };
         if !dry {
-            let host = self.host()?;
+            let parts = self.open()?;
             let fields = json!({ "session": session, "message": message, "messages": size.messages });
-            host.audit("messages_deleted", fields.as_object().cloned().unwrap_or_default());
-            self.emitter(&host, session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
+            parts.audit.note("messages_deleted", fields.as_object().cloned().unwrap_or_default());
+            self.emitter(session, "").chat(ChatBody::MessagesRefresh(Nothing {}));
             self.sessions_changed(session, ChatChange::Changed);
         }
         Ok(said)
@@ -276,7 +278,7 @@ impl RunDesk {
     /// Summarises the beginning of a chat, at once or before the next step of the run under way; `wish` is what
     /// a person wants kept. Gives whether it was done already.
     pub async fn compact(&self, session: &str, wish: &str) -> Result<bool, Fault> {
-        let host = self.host()?;
+        self.open()?;
         let wish = wish.trim();
         if wish.len() > WISH_BYTES {
             return Err(Fault::new(
@@ -310,7 +312,7 @@ impl RunDesk {
             created_at: now_ms(),
             ..RunRow::default()
         };
-        if self.summarise(&host, run, wish).await? {
+        if self.summarise(run, wish).await? {
             return Ok(true);
         }
         Err(Fault::new(
@@ -375,7 +377,7 @@ impl RunDesk {
         let answer_id = uuid::Uuid::now_v7().to_string();
         let app = sender.by_app.as_ref().map(|by| by.plugin_id.clone());
         let through =
-            sender.by_app.as_ref().map(|by| self.host().map(|host| host.apps().through(by))).transpose()?;
+            sender.by_app.as_ref().map(|by| self.open().map(|parts| parts.apps.through(by))).transpose()?;
         let parent = sender.traceparent.as_deref().and_then(trace_ids::incoming);
         let (trace_id, parent_span) = parent.unwrap_or_else(|| (trace_ids::new_trace(), String::new()));
         let run = RunRow {
@@ -447,8 +449,8 @@ impl RunDesk {
             })
             .await?;
         if let Some(view) = view {
-            let host = self.host()?;
-            let emitter = self.emitter(&host, &session.id, &run_id);
+            self.open()?;
+            let emitter = self.emitter(&session.id, &run_id);
             emitter.chat(ChatBody::UserMessage(MessageBody { message: Box::new(view) }));
             let text = emitter.redactor.text(&order.text).into_owned();
             emitter.line(RunLine::User(TextLine { message_id: message_id.clone(), text }));

@@ -11,15 +11,15 @@ use chatos_wire::session::{
     MessagePage, MessageView, RunBrief, SearchHit, SessionChange, SessionOrder, SessionView,
 };
 
-use super::{RunDesk, no_session};
-use chatos_records::{message_view, session_view, summary_view, usage_view};
+use super::desk::Runs;
+use chatos_records::{message_view, no_session, session_view, summary_view, usage_view};
 
 /// Longest title.
 const TITLE_CHARS: usize = 200;
 /// Most messages of one page.
 const PAGE: u32 = 500;
 
-impl RunDesk {
+impl Runs {
     /// Makes a chat.
     pub async fn create_session(&self, order: SessionOrder) -> Result<SessionView, Fault> {
         let row = self.new_session(order).await?;
@@ -32,9 +32,9 @@ impl RunDesk {
     /// Makes a chat of a file; it is only read.
     pub async fn import_chat(&self, text: String) -> Result<SessionView, Fault> {
         let session = self.new_session(SessionOrder::default()).await?;
-        let redactor = self.host()?.redactor().clone();
+        let redactor = self.open()?.redactor.clone();
         let chat = chatos_blocking::run(move || chatos_archive::ChatOfFile::read(&text, &redactor));
-        let chat = chat.await.map_err(|error| super::broken(&error))??;
+        let chat = chat.await.map_err(|error| super::desk::broken(&error))??;
         let row = self.work(move |store| chat.put(store, session)).await?;
         let view = session_view(row, None, None);
         self.sessions_changed(&view.id, ChatChange::Created);
@@ -47,19 +47,19 @@ impl RunDesk {
         caller: &AppCaller,
         order: SessionOrder,
     ) -> Result<SessionView, Fault> {
-        let host = self.host()?;
-        let (asking, by) = (Arc::clone(&host), caller.clone());
+        let parts = self.open()?;
+        let (asking, by) = (Arc::clone(&parts), caller.clone());
         let wanted = order.agent_id.clone().filter(|id| !id.is_empty());
         let agent = chatos_blocking::run(move || match wanted {
-            Some(id) => asking.apps().reach_answering(&by, &id).map(|()| id),
-            None => asking.apps().agent_of_app(&by.plugin_id).map(|agent| agent.id),
+            Some(id) => asking.apps.reach_answering(&by, &id).map(|()| id),
+            None => asking.apps.agent_of_app(&by.plugin_id).map(|agent| agent.id),
         });
-        let agent = agent.await.map_err(|error| super::broken(&error))??;
+        let agent = agent.await.map_err(|error| super::desk::broken(&error))??;
         let (plugin, app) = (caller.plugin_id.as_str(), caller.app_id.as_str());
         let order = SessionOrder { agent_id: Some(agent), ..order };
         // Whatever else is wrong with it is said before a person is asked about a folder.
         let mut row = self.new_session(order.clone()).await?;
-        let placed = host.apps().place_for_app(plugin, app, order.workspace_root.as_deref()).await?;
+        let placed = parts.apps.place_for_app(plugin, app, order.workspace_root.as_deref()).await?;
         row.workspace_root = placed.root;
         let (plugin, wished) = (plugin.to_owned(), placed.wished);
         let row = self
@@ -72,7 +72,7 @@ impl RunDesk {
         Ok(SessionView { pending_root: placed.pending, ..row })
     }
 
-    /// Chats of a plugin, in the order of [`RunDesk::sessions`].
+    /// Chats of a plugin, in the order of [`Runs::sessions`].
     pub async fn app_sessions(
         &self,
         plugin: &str,
@@ -90,23 +90,23 @@ impl RunDesk {
 
     /// A row for a new chat, checked.
     pub(super) async fn new_session(&self, order: SessionOrder) -> Result<SessionRow, Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         let workspace = order.workspace_root.unwrap_or_default();
         check_workspace(&workspace)?;
         let (agent, model) = (order.agent_id, order.model_id);
         let (agent, model) = chatos_blocking::run(move || {
             let agent = match agent.filter(|id| !id.is_empty()) {
-                Some(written) => host.agents().find(&written)?.id,
-                None => host.agents().first_agent()?.id,
+                Some(written) => parts.agents.find(&written)?.id,
+                None => parts.agents.first_agent()?.id,
             };
             let model = match model.filter(|id| !id.is_empty()) {
-                Some(id) => host.models().resolve(Some(&id))?.id,
+                Some(id) => parts.models.resolve(Some(&id))?.id,
                 None => String::new(),
             };
             Ok::<_, Fault>((agent, model))
         })
         .await
-        .map_err(|error| super::broken(&error))??;
+        .map_err(|error| super::desk::broken(&error))??;
         let now = now_ms();
         Ok(SessionRow {
             id: uuid::Uuid::now_v7().to_string(),
@@ -143,20 +143,20 @@ impl RunDesk {
         if let Some(root) = &change.workspace_root {
             check_workspace(root)?;
         }
-        let host = self.host()?;
+        let parts = self.open()?;
         let chosen = change.workspace_root.clone();
         let (agent, model) = (change.agent_id.clone(), change.model_id.clone());
         chatos_blocking::run(move || {
             if let Some(id) = agent {
-                host.agents().agent(&id)?;
+                parts.agents.agent(&id)?;
             }
             if let Some(id) = model.filter(|id| !id.is_empty()) {
-                host.models().resolve(Some(&id))?;
+                parts.models.resolve(Some(&id))?;
             }
             Ok::<_, Fault>(())
         })
         .await
-        .map_err(|error| super::broken(&error))??;
+        .map_err(|error| super::desk::broken(&error))??;
         let patch = SessionPatch {
             title: change.title.map(|title| clean_title(&title)),
             title_was: None,
@@ -174,11 +174,11 @@ impl RunDesk {
             .await?;
         let view = changed.ok_or_else(|| no_session(id))?;
         if let (Some(plugin), Some(root)) = (view.made_by.clone(), chosen.filter(|root| !root.is_empty())) {
-            let host = self.host()?;
+            let parts = self.open()?;
             // A folder a person chose for it.
-            chatos_blocking::run(move || host.apps().root_chosen(&plugin, &root))
+            chatos_blocking::run(move || parts.apps.root_chosen(&plugin, &root))
                 .await
-                .map_err(|error| super::broken(&error))??;
+                .map_err(|error| super::desk::broken(&error))??;
         }
         self.sessions_changed(id, ChatChange::Changed);
         Ok(view)
@@ -197,9 +197,8 @@ impl RunDesk {
     }
 
     pub(super) fn sessions_changed(&self, id: &str, change: ChatChange) {
-        if let Some(host) = self.host.upgrade() {
-            host.events().publish(HostEvent::SessionChanged(SessionChanged { id: id.to_owned(), change }));
-        }
+        let changed = SessionChanged { id: id.to_owned(), change };
+        self.parts().events.publish(HostEvent::SessionChanged(changed));
     }
 
     /// A page of messages, oldest first, before the message of the given id.

@@ -8,25 +8,24 @@ mod compact;
 mod finish;
 mod instructions;
 mod person;
+mod state;
 mod sub;
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+pub(crate) use state::{HostStage, Inner, Later, StageParts};
+
+use std::sync::{Arc, PoisonError};
 
 use chatos_agent::{
     Answering, CallEnd, CallObserver, CallOrder, CallStep, CompactKind, Compacted, ContextFacts, DeltaKind,
-    Finished, Mark, Origin, Pending, PersonsWord, PlannedCall, RequestFacts, Retry, RunClock, Stage,
-    Transcript,
+    Finished, Mark, Origin, Pending, PersonsWord, PlannedCall, RequestFacts, Retry, Stage, Transcript,
 };
-use chatos_model::{Prices, Usage};
-use chatos_policy::Role;
+use chatos_records::message_view;
 use chatos_servers::Toolset;
 use chatos_store::{
-    AgentRecord, Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite,
-    Store, StoreError, ToolCallRow, UsageRow, now_ms,
+    Kept, MessageRow, MessageWrite, NewMessage, RunChange, RunRow, RunWrite, StepRow, StepWrite, StoreError,
+    ToolCallRow, now_ms,
 };
-use chatos_tool::{Fault, Lang, Text, Trace};
+use chatos_tool::{Fault, Text};
 use chatos_wire::chat_event::{
     ChatBody, ContextBody, ContextParts, MessageBody, RetryBody, ToolCallBody, UsageBody,
 };
@@ -35,184 +34,9 @@ use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
 use chatos_wire::{MessageRole, RunState, Severity, StepKind, StepState};
 use serde_json::{Value, json};
 
-use super::emit::{Emitter, PIECE_BYTES};
-use super::tools::RunTools;
-use crate::host::Host;
-use chatos_records::message_view;
-
-pub(crate) type Later<T> = std::pin::Pin<Box<dyn std::future::Future<Output = T> + Send>>;
-
-/// What is known of a run from its beginning to its end.
-pub(crate) struct StageParts {
-    pub(crate) host: Arc<Host>,
-    pub(crate) run: RunRow,
-    /// Where its messages are; a subagent has a transcript of its own.
-    pub(crate) transcript: String,
-    pub(crate) owner: String,
-    pub(crate) agent: AgentRecord,
-    pub(crate) role: Role,
-    pub(crate) lang: Lang,
-    pub(crate) workdir: PathBuf,
-    pub(crate) model_id: String,
-    pub(crate) origin: Origin,
-    pub(crate) vision: bool,
-    /// Files it reads itself.
-    pub(crate) native: chatos_documents::Native,
-    pub(crate) room: chatos_servers::Room,
-    pub(crate) prices: Prices,
-    pub(crate) trace: Trace,
-    pub(crate) emitter: Emitter,
-    pub(crate) clock: Arc<RunClock>,
-    pub(crate) tools: RunTools,
-    pub(crate) next_step: i64,
-    /// The id that was promised for the first answer.
-    pub(crate) first_answer: Option<String>,
-    pub(crate) result_chars: usize,
-    pub(crate) budget: super::budget::Budget,
-}
-
-/// One run.
-#[derive(Clone)]
-pub(crate) struct HostStage(Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub(crate) parts: StageParts,
-    next_step: AtomicI64,
-    first_answer: Mutex<Option<String>>,
-    live: Mutex<Option<Live>>,
-    last_answer: Mutex<Option<String>>,
-    waiting: AtomicU64,
-    // Steps whose result comes later.
-    tasks: Mutex<std::collections::HashSet<i64>>,
-    // Calls by their span, and the questions of built-in servers they wait for.
-    spans: Mutex<std::collections::HashMap<String, (i64, String)>>,
-    asked: Mutex<std::collections::HashMap<i64, String>>,
-    // Steps told to whoever watches a subagent.
-    told: AtomicI64,
-}
-
-/// The answer that is being written.
-#[derive(Debug, Clone, Default)]
-struct Live {
-    message_id: String,
-    seq: i64,
-    text: String,
-    reasoning: String,
-}
-
-impl std::ops::Deref for HostStage {
-    type Target = Inner;
-    fn deref(&self) -> &Inner {
-        &self.0
-    }
-}
-
-impl HostStage {
-    pub(crate) fn new(mut parts: StageParts) -> Self {
-        let next_step = AtomicI64::new(parts.next_step);
-        let first_answer = Mutex::new(parts.first_answer.take());
-        Self(Arc::new(Inner {
-            parts,
-            next_step,
-            first_answer,
-            live: Mutex::default(),
-            last_answer: Mutex::default(),
-            waiting: AtomicU64::new(0),
-            tasks: Mutex::default(),
-            spans: Mutex::default(),
-            asked: Mutex::default(),
-            told: AtomicI64::new(0),
-        }))
-    }
-}
-
-impl Inner {
-    fn store(&self) -> &Store {
-        self.parts.host.store()
-    }
-
-    fn step(&self) -> i64 {
-        self.next_step.fetch_add(1, Ordering::Relaxed)
-    }
-
-    fn moment(&self) -> RunWrite {
-        RunWrite { run_id: self.parts.run.id.clone(), owner: self.parts.owner.clone(), ..RunWrite::default() }
-    }
-
-    /// A step of this run under the run's own span.
-    fn row(&self, kind: StepKind) -> StepRow {
-        StepRow {
-            seq: self.step(),
-            kind,
-            span_id: chatos_records::trace_ids::new_span(),
-            parent_span_id: self.parts.run.span_id.clone(),
-            ..StepRow::default()
-        }
-    }
-
-    fn span(&self, span_id: &str, tool: Option<&str>) -> Trace {
-        Trace {
-            span_id: Some(span_id.to_owned()),
-            parent_span_id: Some(self.parts.run.span_id.clone()),
-            tool_name: tool.map(str::to_owned),
-            ..self.parts.trace.clone()
-        }
-    }
-
-    fn live(&self) -> Option<Live> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_live(&self, live: Option<Live>) {
-        *self.live.lock().unwrap_or_else(PoisonError::into_inner) = live;
-    }
-
-    fn message(&self, id: &str) -> Option<MessageRow> {
-        self.store().message(id).ok().flatten()
-    }
-
-    fn usage_row(&self, usage: &Usage, message_id: &str, step: i64) -> UsageRow {
-        let cost = self.parts.prices.cost(usage);
-        let run = &self.parts.run;
-        UsageRow {
-            id: uuid::Uuid::now_v7().to_string(),
-            run_id: run.id.clone(),
-            root_run_id: run.root_run_id.clone(),
-            session_id: run.session_id.clone(),
-            agent_id: run.agent_id.clone(),
-            model_id: self.parts.model_id.clone(),
-            message_id: message_id.to_owned(),
-            step_seq: Some(step),
-            input: usage.input as i64,
-            output: usage.output as i64,
-            cache_read: usage.cache_read as i64,
-            cache_write: usage.cache_write as i64,
-            estimated: usage.estimated,
-            currency: cost.as_ref().map(|cost| cost.currency.clone()).unwrap_or_default(),
-            cost: cost.map(|cost| cost.amount),
-            created_at: now_ms(),
-        }
-    }
-}
-
-impl HostStage {
-    /// Runs work on the database off the async threads.
-    pub(crate) fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Inner) -> Result<T, Fault> + Send + 'static,
-    ) -> Later<Result<T, Fault>> {
-        let stage = self.clone();
-        Box::pin(async move {
-            let done = chatos_blocking::run(move || work(&stage.0)).await;
-            done.unwrap_or_else(|error| Err(super::broken(&error)))
-        })
-    }
-}
-
-/// A failure of the store as a fault.
-fn kept<T>(result: Result<T, StoreError>) -> Result<T, Fault> {
-    result.map_err(Fault::from)
-}
+use super::emit::PIECE_BYTES;
+use super::parts::RunParts;
+use state::{Live, kept};
 
 /// The vendor's own parts of an answer, and its tokens.
 fn opaque(origin: &Origin, finished: &Finished, usage: &Value) -> String {
@@ -273,7 +97,7 @@ impl Stage for HostStage {
     fn fewer_tools(&self, most: u64) -> Later<Result<(), Fault>> {
         self.work(move |stage| {
             let count = u32::try_from(most).unwrap_or(u32::MAX);
-            stage.parts.host.models().learn_most_tools(&stage.parts.model_id, count)?;
+            stage.ports().models.learn_most_tools(&stage.parts.model_id, count)?;
             stage.parts.tools.fewer(count);
             Ok(())
         })
@@ -592,22 +416,20 @@ impl Inner {
 }
 
 /// Whether a run has a call whose outcome nobody knows. Blocks.
-pub(crate) fn has_uncertain(host: &Arc<Host>, run: &RunRow) -> Result<bool, StoreError> {
-    let store = host.store();
+pub(crate) fn has_uncertain(parts: &Arc<RunParts>, run: &RunRow) -> Result<bool, StoreError> {
+    let store = &parts.store;
     let steps = store.steps(&run.id)?;
     let answered: std::collections::HashSet<String> =
         store.messages_of_run(&run.id)?.into_iter().map(|message| message.tool_call_id).collect();
-    let open = chat::asked(host, steps).into_iter().filter(|step| !answered.contains(&step.call_id));
+    let open = chat::asked(parts, steps).into_iter().filter(|step| !answered.contains(&step.call_id));
     Ok(open.into_iter().any(|step| chatos_agent::decide(Some(&step)) == chatos_agent::Decision::Uncertain))
 }
-
-pub(crate) use person::Spent;
 
 impl Inner {
     /// A continued run keeps its ids; a span of its own links to the last one (agents §8).
     pub(crate) fn note_resume(&self) -> Result<(), Fault> {
         let steps = kept(self.store().steps(&self.parts.run.id))?;
-        let last = steps.iter().rfind(|step| !super::start::is_correction(step.seq));
+        let last = steps.iter().rfind(|step| !super::correction::is_correction(step.seq));
         let row = StepRow { state: StepState::Done, status: "ok".to_owned(), ..self.row(StepKind::Resume) };
         let input = json!({ "after": last.map(|step| &step.span_id) }).to_string();
         let input = kept(self.store().keep(&input))?;

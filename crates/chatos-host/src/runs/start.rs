@@ -16,51 +16,49 @@ use chatos_wire::{MessageKind, MessageRole, RunEnd, RunKind, RunState, Severity,
 use serde_json::json;
 
 use super::active::Active;
+use super::ask;
+use super::correction::CORRECTIONS;
+use super::desk::{LEASE_MS, Runs, wrong_state};
 use super::stage::HostStage;
-use super::{LEASE_MS, RunDesk, ask, no_run, wrong_state};
-use crate::host::Host;
-use chatos_records::message_view;
+use chatos_records::{message_view, no_run};
 
 /// How long a stopped run may take to end by itself; then it is ended.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
-impl Host {
+impl Runs {
     /// Finds what an earlier host left in the middle, and keeps the leases of this one.
-    pub(crate) fn tend_runs(self: &Arc<Self>) {
+    pub fn tend(&self) {
         self.tend_others();
-        let host = Arc::clone(self);
+        let runs = self.clone();
         // Before anybody can send: a message of this start is nobody's leftover.
-        let found = host.runs().interrupted();
+        let found = runs.interrupted();
         // Tests end a debug build at every write in turn (agents §16.3).
-        let halt = host.environment().get("CHATOS_TEST_HALT_AT").and_then(|at| at.parse().ok());
+        let halt = runs.parts().environment.get("CHATOS_TEST_HALT_AT").and_then(|at| at.parse().ok());
         chatos_paths::halt_at(halt.unwrap_or_default());
-        self.life().spawn(Box::pin(async move {
-            let desk = host.runs();
-            if let Err(fault) = desk.recover(found).await {
+        self.parts().life.spawn(Box::pin(async move {
+            if let Err(fault) = runs.recover(found).await {
                 tracing::error!(%fault, "interrupted runs could not be continued");
             }
             let mut tick = tokio::time::interval(Duration::from_millis(LEASE_MS as u64 / 3));
             loop {
                 tokio::select! {
-                    () = host.shutdown().cancelled() => return,
+                    () = runs.parts().life.stop().cancelled() => return,
                     _ = tick.tick() => {}
                 }
-                if host.runs().running() == 0 {
+                if runs.running() == 0 {
                     continue;
                 }
-                let (owner, until) = (desk.owner.clone(), desk.lease());
-                if let Err(fault) = desk.work(move |store| store.renew_runs(&owner, until)).await {
+                let (owner, until) = (runs.owner().to_owned(), runs.lease());
+                if let Err(fault) = runs.work(move |store| store.renew_runs(&owner, until)).await {
                     tracing::warn!(%fault, "the leases of runs could not be renewed");
                 }
             }
         }));
     }
-}
 
-impl RunDesk {
     /// What an earlier host left in the middle becomes `interrupted`.
     fn interrupted(&self) -> Vec<RunRow> {
-        let found = self.host().map(|host| host.store().interrupt_runs(&self.owner));
+        let found = self.open().map(|parts| parts.store.interrupt_runs(self.owner()));
         match found {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {
@@ -76,9 +74,9 @@ impl RunDesk {
 
     /// Tells of them; with `resumeRuns` = `auto` they go on where nobody has to be asked.
     async fn recover(&self, found: Vec<RunRow>) -> Result<(), Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         for run in &found {
-            self.emitter(&host, &run.session_id, &run.id)
+            self.emitter(&run.session_id, &run.id)
                 .run_changed(RunState::Interrupted, Some(RunEnd::HostStopped));
         }
         let mut left = Vec::new();
@@ -89,11 +87,11 @@ impl RunDesk {
             }
         }
         let found = left;
-        if host.settings().text("resumeRuns") != "auto" {
+        if parts.settings.text("resumeRuns") != "auto" {
             return Ok(());
         }
         for run in found.into_iter().filter(|run| run.kind != RunKind::Sub) {
-            let (looking, found) = (Arc::clone(&host), run.clone());
+            let (looking, found) = (Arc::clone(&parts), run.clone());
             let certain = self.work(move |_| Ok(!super::stage::has_uncertain(&looking, &found)?)).await?;
             if certain && let Err(fault) = self.resume(&run.id).await {
                 tracing::warn!(%fault, run = run.id, "an interrupted run was not continued");
@@ -121,9 +119,9 @@ impl RunDesk {
 
     /// A run that could not begin ends at once, with the reason in its chat.
     async fn fail_unstarted(&self, run: &RunRow, fault: &Fault) -> Result<(), Fault> {
-        let host = self.host()?;
-        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
-        let message = fault.message.get(host.lang()).to_owned();
+        let parts = self.open()?;
+        let (owner, until, id) = (self.owner().to_owned(), self.lease(), run.id.clone());
+        let message = fault.message.get(parts.lang()).to_owned();
         let code = fault.code.to_string();
         let row = MessageRow {
             id: uuid::Uuid::now_v7().to_string(),
@@ -159,7 +157,7 @@ impl RunDesk {
             })
         })
         .await?;
-        let emitter = self.emitter(&host, &run.session_id, &run.id);
+        let emitter = self.emitter(&run.session_id, &run.id);
         emitter.run_changed(RunState::Failed, Some(RunEnd::Error));
         emitter.chat(ChatBody::AssistantError(ErrorBody { message_id: None, code, message }));
         Ok(())
@@ -167,7 +165,7 @@ impl RunDesk {
 
     /// Takes the lease and lets the run go on its own. Gives the registration.
     pub(super) async fn start(&self, run: RunRow, from: &'static [RunState]) -> Result<Arc<Active>, Fault> {
-        let host = self.host()?;
+        self.open()?;
         let parent = (run.kind == RunKind::Sub).then(|| run.parent_run_id.clone());
         let active = Arc::new(Active::new(&run.id, &run.session_id, run.kind, parent));
         {
@@ -187,16 +185,15 @@ impl RunDesk {
             }
             all.insert(run.id.clone(), Arc::clone(&active));
         }
-        let mut registered =
-            Registered { host: Arc::clone(&host), active: Arc::clone(&active), began: false };
-        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
+        let mut registered = Registered { runs: self.clone(), active: Arc::clone(&active), began: false };
+        let (owner, until, id) = (self.owner().to_owned(), self.lease(), run.id.clone());
         let continued = run.started_at.is_some();
         let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
         let begun = {
-            let (host, active) = (Arc::clone(&host), Arc::clone(&active));
-            chatos_blocking::run(move || host.runs().begin(&host, run, &active))
+            let (runs, active) = (self.clone(), Arc::clone(&active));
+            chatos_blocking::run(move || runs.begin(run, &active))
                 .await
-                .map_err(|error| super::broken(&error))?
+                .map_err(|error| super::desk::broken(&error))?
         };
         let begun = match begun {
             Ok(begun) => begun,
@@ -226,7 +223,7 @@ impl RunDesk {
     /// A run that could not begin is as it was before.
     async fn put_back(&self, run_id: &str, from: &[RunState]) -> Result<(), Fault> {
         let state = from.first().copied().unwrap_or(RunState::Interrupted);
-        let (run_id, owner) = (run_id.to_owned(), self.owner.clone());
+        let (run_id, owner) = (run_id.to_owned(), self.owner().to_owned());
         let change = RunChange { state: Some(state), released: true, ..RunChange::default() };
         self.work(move |store| {
             store.write_run(RunWrite { run_id, owner, change: Some(change), ..RunWrite::default() })
@@ -235,7 +232,7 @@ impl RunDesk {
     }
 
     /// A run that only summarises; `false` when there is nothing to summarise.
-    pub(super) async fn summarise(&self, host: &Arc<Host>, run: RunRow, wish: &str) -> Result<bool, Fault> {
+    pub(super) async fn summarise(&self, run: RunRow, wish: &str) -> Result<bool, Fault> {
         let active = Arc::new(Active::new(&run.id, &run.session_id, run.kind, None));
         {
             let mut all = self.active();
@@ -247,18 +244,18 @@ impl RunDesk {
             }
             all.insert(run.id.clone(), Arc::clone(&active));
         }
-        let _registered = Registered { host: Arc::clone(host), active: Arc::clone(&active), began: true };
-        let (owner, until, id) = (self.owner.clone(), self.lease(), run.id.clone());
+        let _registered = Registered { runs: self.clone(), active: Arc::clone(&active), began: true };
+        let (owner, until, id) = (self.owner().to_owned(), self.lease(), run.id.clone());
         let run = self
             .work(move |store| {
                 store.enqueue_run(run, None, None)?;
                 store.claim_run(&id, &owner, until, &[RunState::Queued])
             })
             .await?;
-        let (given, registered) = (Arc::clone(host), Arc::clone(&active));
-        let begun = chatos_blocking::run(move || given.runs().begin(&given, run, &registered))
+        let (runs, registered) = (self.clone(), Arc::clone(&active));
+        let begun = chatos_blocking::run(move || runs.begin(run, &registered))
             .await
-            .map_err(|error| super::broken(&error))??;
+            .map_err(|error| super::desk::broken(&error))??;
         let made = tokio::select! {
             made = begun.turn.compact_now(wish) => made,
             () = active.cancel.cancelled() => Ok(false),
@@ -394,7 +391,7 @@ impl RunDesk {
 
     /// Gives up an interrupted run, or one that waits for its turn.
     pub async fn discard(&self, run_id: &str) -> Result<(), Fault> {
-        let host = self.host()?;
+        let parts = self.open()?;
         let id = run_id.to_owned();
         let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
         if !matches!(run.state, RunState::Interrupted | RunState::Queued) {
@@ -413,12 +410,12 @@ impl RunDesk {
             .await?;
         let ids: Vec<String> =
             std::iter::once(run_id.to_owned()).chain(children.into_iter().map(|child| child.id)).collect();
-        let gone = Arc::clone(&host);
+        let gone = Arc::clone(&parts);
         let done = chatos_blocking::run(move || ids.iter().try_for_each(|id| ask::withdraw_all(&gone, id)));
         if let Ok(Err(fault)) = done.await {
             tracing::warn!(%fault, "questions of a discarded run stay");
         }
-        self.emitter(&host, &run.session_id, run_id).run_changed(RunState::Discarded, None);
+        self.emitter(&run.session_id, run_id).run_changed(RunState::Discarded, None);
         Ok(())
     }
 
@@ -431,7 +428,7 @@ impl RunDesk {
                 Text::fixed("/text: write something", "/text：请输入内容"),
             ));
         }
-        let host = self.host()?;
+        self.open()?;
         let over = || {
             Fault::new(
                 ErrorCode::Conflict,
@@ -451,7 +448,7 @@ impl RunDesk {
         let written = self.write_correction(&active, &message_id, &text).await;
         active.steer.end(written.is_ok(), abort);
         let message = written?;
-        let emitter = self.emitter(&host, &active.session_id, run_id);
+        let emitter = self.emitter(&active.session_id, run_id);
         if let Some(message) = message.map(Box::new) {
             emitter.always(ChatBody::UserMessage(MessageBody { message }));
         }
@@ -477,7 +474,7 @@ impl RunDesk {
             created_at: now_ms(),
             ..MessageRow::default()
         };
-        let (run_id, owner, id) = (active.run_id.clone(), self.owner.clone(), id.to_owned());
+        let (run_id, owner, id) = (active.run_id.clone(), self.owner().to_owned(), id.to_owned());
         self.work(move |store| {
             let input = store.keep(&json!({ "messageId": id }).to_string())?;
             // Corrections are numbered from far above the steps of the loop, which counts its own.
@@ -516,7 +513,7 @@ impl RunDesk {
     }
 
     /// Stops all runs when the host stops; they stay in the journal as interrupted.
-    pub(crate) async fn close(&self) {
+    pub async fn close(&self) {
         let running: Vec<Arc<Active>> = self.active().values().cloned().collect();
         for active in running {
             active.steer.shut();
@@ -525,21 +522,13 @@ impl RunDesk {
                 tracing::warn!(run = active.run_id, "a run did not end in time");
             }
         }
-        self.seats.clear();
+        self.seats().clear();
     }
-}
-
-/// Where the numbers of corrections begin.
-const CORRECTIONS: i64 = 1_000_000_000;
-
-/// Whether a number belongs to a correction.
-pub(super) fn is_correction(seq: i64) -> bool {
-    seq >= CORRECTIONS
 }
 
 /// A run in the list of runs under way, from its start to its very end.
 struct Registered {
-    host: Arc<Host>,
+    runs: Runs,
     active: Arc<Active>,
     /// It was under way. Who could not start it looks for the next one by itself, after it wrote that down.
     began: bool,
@@ -547,19 +536,18 @@ struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        let desk = self.host.runs();
-        desk.active().remove(&self.active.run_id);
-        desk.app_runs().remove(&self.active.run_id);
+        self.runs.active().remove(&self.active.run_id);
+        self.runs.app_runs().remove(&self.active.run_id);
         self.active.steer.shut();
         self.active.finish();
         // What waited for this one begins now.
-        let (host, session) = (Arc::clone(&self.host), self.active.session_id.clone());
-        if self.active.kind == RunKind::Sub || !self.began || host.shutdown().is_cancelled() {
+        let (runs, session) = (self.runs.clone(), self.active.session_id.clone());
+        if self.active.kind == RunKind::Sub || !self.began || runs.parts().life.is_over() {
             return;
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(fault) = host.runs().start_next(&session).await {
+                if let Err(fault) = runs.start_next(&session).await {
                     tracing::warn!(%fault, "the next message of a chat was not begun");
                 }
             });
@@ -569,9 +557,9 @@ impl Drop for Registered {
 
 /// Runs the loop and writes its end, whatever happens on the way.
 async fn drive(turn: super::other::Work, stage: HostStage) {
-    let host = Arc::clone(&stage.parts.host);
+    let runs = stage.parts.runs.clone();
     let cancel = turn.cancel().clone();
-    let shutdown = host.shutdown().clone();
+    let shutdown = runs.parts().life.stop().clone();
     let told = stage.is_other() && stage.is_told_to_stop().await.unwrap_or_default();
     let end = tokio::select! {
         biased;
@@ -608,12 +596,12 @@ async fn drive(turn: super::other::Work, stage: HostStage) {
     }
     let run = &stage.parts.run;
     if done && run.kind != RunKind::Sub && stage.parts.agent.acp.is_none() {
-        super::titles::name_later(&host, run.clone(), stage.parts.lang);
+        super::titles::name_later(&runs, run.clone(), stage.parts.lang);
     }
     // Nobody waits for what a stopped run asked.
     if aborted {
-        let gone = Arc::clone(&host);
-        let done = chatos_blocking::run(move || ask::withdraw_all(&gone, &run_id)).await;
+        let parts = Arc::clone(runs.parts());
+        let done = chatos_blocking::run(move || ask::withdraw_all(&parts, &run_id)).await;
         if let Ok(Err(fault)) = done {
             tracing::warn!(%fault, "questions of a stopped run stay");
         }

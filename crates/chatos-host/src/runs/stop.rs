@@ -4,11 +4,11 @@
 use chatos_tool::Fault;
 use chatos_wire::RunState;
 
-use super::RunDesk;
+use super::desk::Runs;
 use super::stage::HostStage;
 use super::start::PATIENCE;
 
-impl RunDesk {
+impl Runs {
     /// A question of this run was answered: ends it, and the one that started it, where the answer says so. One that was
     /// cut off goes on first: it takes the answer, so that its model reads the note another time, and ends there.
     pub(super) async fn heed_stop(&self, run_id: &str) -> Result<bool, Fault> {
@@ -57,7 +57,7 @@ impl HostStage {
         if self.is_other() || !self.is_told_to_stop().await? {
             return Ok(());
         }
-        let active = self.parts.host.runs().active().get(&self.parts.run.id).cloned();
+        let active = self.parts.runs.active().get(&self.parts.run.id).cloned();
         let Some(active) = active else { return Ok(()) };
         active.cancel.cancel();
         // The loop hears that and is dropped here.
@@ -66,6 +66,6 @@ impl HostStage {
 
     pub(super) async fn is_told_to_stop(&self) -> Result<bool, Fault> {
         let run = self.parts.run.id.clone();
-        self.parts.host.runs().work(move |store| store.is_told_to_stop(&run)).await
+        self.parts.runs.work(move |store| store.is_told_to_stop(&run)).await
     }
 }

@@ -11,8 +11,8 @@ use chatos_tool::{Fault, Lang};
 use chatos_wire::MessageRole;
 use chatos_wire::event::ChatChange;
 
+use super::desk::Runs;
 use super::sessions::{clean_title, first_words};
-use crate::host::Host;
 
 /// A name that takes longer is not worth it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,13 +22,13 @@ const TOKENS: u32 = 1_000;
 const NEWEST: u32 = 20;
 
 /// Has the chat of a run that is done named, in its own time.
-pub(super) fn name_later(host: &Arc<Host>, run: RunRow, lang: Lang) {
-    let wish = host.settings().text("chatTitles");
+pub(super) fn name_later(runs: &Runs, run: RunRow, lang: Lang) {
+    let wish = runs.parts().settings.text("chatTitles");
     if wish == "off" {
         return;
     }
-    let named = Arc::clone(host);
-    host.life().spawn(Box::pin(async move {
+    let named = runs.clone();
+    runs.parts().life.spawn(Box::pin(async move {
         let id = run.id.clone();
         match tokio::time::timeout(PATIENCE, name(&named, run, lang, wish == "always")).await {
             Ok(Ok(())) => {}
@@ -38,15 +38,15 @@ pub(super) fn name_later(host: &Arc<Host>, run: RunRow, lang: Lang) {
     }));
 }
 
-async fn name(host: &Arc<Host>, run: RunRow, lang: Lang, local_too: bool) -> Result<(), Fault> {
-    let desk = host.runs();
-    let (asking, of) = (Arc::clone(host), run.clone());
-    let wanted = desk
+async fn name(runs: &Runs, run: RunRow, lang: Lang, local_too: bool) -> Result<(), Fault> {
+    let parts = runs.parts();
+    let (asking, of) = (Arc::clone(parts), run.clone());
+    let wanted = runs
         .work(move |store| {
             let Some((title, question, answer)) = unnamed(store, &of)? else { return Ok(None) };
-            let model = asking.models().resolve(Some(&of.model_id)).ok();
+            let model = asking.models.resolve(Some(&of.model_id)).ok();
             let may = model.is_some_and(|model| {
-                model.provider != "demo" && (local_too || !asking.models().is_local(&model))
+                model.provider != "demo" && (local_too || !asking.models.is_local(&model))
             });
             Ok(may.then(|| (title, titles::order(lang, &question, &answer))))
         })
@@ -62,12 +62,12 @@ async fn name(host: &Arc<Host>, run: RunRow, lang: Lang, local_too: bool) -> Res
         session_id: run.session_id.clone(),
         ..CompleteOrder::default()
     };
-    let said = host.models().complete(order, host.shutdown().child_token()).await?;
-    let Some(named) = titles::read(&host.redactor().text(&said.text)) else { return Ok(()) };
+    let said = parts.models.complete(order, parts.life.stop().child_token()).await?;
+    let Some(named) = titles::read(&parts.redactor.text(&said.text)) else { return Ok(()) };
     let (id, named) = (run.session_id.clone(), clean_title(&named));
     let patch = SessionPatch { title: Some(named), title_was: Some(title), ..SessionPatch::default() };
-    desk.work(move |store| store.update_session(&id, patch)).await?;
-    desk.sessions_changed(&run.session_id, ChatChange::Changed);
+    runs.work(move |store| store.update_session(&id, patch)).await?;
+    runs.sessions_changed(&run.session_id, ChatChange::Changed);
     Ok(())
 }
 

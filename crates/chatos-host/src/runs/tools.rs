@@ -64,7 +64,7 @@ impl RunTools {
         let only = self.only.clone();
         stage
             .work(move |stage| {
-                let mut now = stage.parts.host.agents().outcome(&stage.parts.agent, stage.parts.role)?;
+                let mut now = stage.ports().agents.outcome(&stage.parts.agent, stage.parts.role)?;
                 now.grants.retain(|identity, grant| {
                     let named = only
                         .as_ref()
@@ -89,15 +89,15 @@ impl RunTools {
         let outcome = self.outcome(stage).await?;
         let lang = stage.parts.lang;
         let first = !self.warned.swap(true, Ordering::Relaxed);
-        let models = stage.parts.host.agents().language(&stage.parts.agent);
+        let models = stage.ports().agents.language(&stage.parts.agent);
         let mut order = ToolsetOrder::new(&outcome, models);
         order.patience = if first {
-            let wait = stage.parts.host.settings().int("mcpFirstWaitMs");
+            let wait = stage.ports().settings.int("mcpFirstWaitMs");
             Duration::from_millis(u64::try_from(wait).unwrap_or_default())
         } else {
             LATER
         };
-        let mut set = stage.parts.host.servers().toolset(order).await?;
+        let mut set = stage.ports().servers.open().toolset(order).await?;
         set.offer_results(models);
         set.offer_resources(models);
         let all = set.len();
@@ -109,12 +109,12 @@ impl RunTools {
                 if told.insert(format!("{}/{:?}/{}", problem.server, problem.tool, problem.code)) {
                     stage.parts.emitter.notice(Severity::Warning, problem.code, &problem.message, lang);
                     if problem.code == SIGN_IN {
-                        stage.parts.host.servers().ask_to_sign_in(&problem.server);
+                        stage.ports().servers.open().ask_to_sign_in(&problem.server);
                     }
                 }
             }
         }
-        let most = usize::try_from(stage.parts.host.settings().int("toolWarnCount")).unwrap_or(128);
+        let most = usize::try_from(stage.ports().settings.int("toolWarnCount")).unwrap_or(128);
         if first && set.deferred() > 0 {
             let loaded = all - set.deferred();
             let text = Text::new(
@@ -145,14 +145,14 @@ impl RunTools {
             return Ok(made);
         }
         let (outcome, sub) = (self.granted.clone(), self.sub.clone());
-        let lang = stage.parts.host.agents().language(&stage.parts.agent);
-        let instructions = stage.parts.host.servers().instructions(&outcome, lang).await?;
+        let lang = stage.ports().agents.language(&stage.parts.agent);
+        let instructions = stage.ports().servers.open().instructions(&outcome, lang).await?;
         let (blocks, missing) = stage
             .work(move |stage| {
                 let context = BlockContext {
                     workdir: stage.parts.workdir.clone(),
                     subagents: if stage.parts.role == Role::Main {
-                        stage.parts.host.runs().subagent_names(&stage.parts.agent)?
+                        stage.parts.runs.subagent_names(&stage.parts.agent)?
                     } else {
                         Vec::new()
                     },
@@ -160,7 +160,7 @@ impl RunTools {
                     sub,
                     instructions,
                 };
-                let made = stage.parts.host.agents().system_blocks(&stage.parts.agent, &outcome, &context)?;
+                let made = stage.ports().agents.system_blocks(&stage.parts.agent, &outcome, &context)?;
                 let missing: Vec<Text> =
                     made.prompts.iter().filter_map(chatos_agents::PromptUse::notice).collect();
                 Ok((made.blocks.into_iter().map(|block| block.text).collect::<Vec<_>>(), missing))
@@ -182,9 +182,9 @@ impl RunTools {
         order: CallOrder,
         observer: Arc<dyn CallObserver>,
     ) -> CallEnd {
-        let host = &stage.parts.host;
-        let end = host.calls().dispatcher().call(&set, order, observer).await;
-        host.look_at_end(&end);
+        let parts = stage.ports();
+        let end = parts.calls.dispatcher().call(&set, order, observer).await;
+        parts.calls.look_at_end(&end);
         end
     }
 }

@@ -2,21 +2,16 @@
 //! one, and never in the host's own.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use chatos_servers::{Road, Toolset};
 use chatos_tool::{DenyRule, ErrorCode, Fault, Reason, Text, ToolError};
 
 use super::ToolCall;
-use crate::host::Host;
+use crate::calls::Calls;
 
 /// Why the call may not be made in its folder, or without one; `None` lets it go on. What is wrong with the
 /// call otherwise is found later.
-pub(super) async fn check(
-    host: &Arc<Host>,
-    set: &Toolset,
-    call: &ToolCall,
-) -> Result<Option<ToolError>, Fault> {
+pub(super) async fn check(calls: &Calls, set: &Toolset, call: &ToolCall) -> Result<Option<ToolError>, Fault> {
     let Some(route) = set.route_of(&call.server) else { return Ok(None) };
     // Servers of others are told the folder; of ours only those that work in one.
     let works_in_folder = match route.road {
@@ -31,12 +26,12 @@ pub(super) async fn check(
         return Ok(Some(no_folder()));
     }
     let root = real(&call.root);
-    if is_protected(host, &root) {
+    if is_protected(calls, &root) {
         return Ok(Some(protected(&root)));
     }
     let Some(agent) = call.agent.clone() else { return Ok(None) };
-    let asking = Arc::clone(host);
-    let found = chatos_blocking::run(move || asking.agents().find(&agent)).await;
+    let agents = calls.parts().agents.clone();
+    let found = chatos_blocking::run(move || agents.find(&agent)).await;
     let found = found
         .map_err(|error| Fault::new(ErrorCode::Internal, Text::same("no agent")).caused_by(&error))??;
     if found.workspace_root.is_empty() {
@@ -48,12 +43,12 @@ pub(super) async fn check(
 
 /// The state, the keys and the plugins: a folder that is one of them, lies in one or holds one. Only the home
 /// directory, which a person chose by a flag, may hold them: the tools refuse what is inside.
-fn is_protected(host: &Arc<Host>, root: &Path) -> bool {
-    let home = host.environment().get("HOME").map(|home| real(Path::new(home)));
+fn is_protected(calls: &Calls, root: &Path) -> bool {
+    let home = calls.parts().environment.get("HOME").map(|home| real(Path::new(home)));
     let holds = |path: &PathBuf| path.starts_with(root) && home.as_deref() != Some(root);
-    host.tools()
-        .env
-        .protected
+    calls
+        .tools()
+        .protected()
         .iter()
         .map(|path| real(path))
         .any(|path| root.starts_with(&path) || holds(&path))

@@ -1,6 +1,6 @@
 //! Calls by hand: `POST tools/call` and `chatos tools call`, through the same dispatcher as every agent's.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use chatos_agent::{
     CallEnd, CallObserver, CallOrder, Resumed, Sending, TaskHandle, ToolRef, Trail, WaitKind,
@@ -13,69 +13,69 @@ use chatos_tool::{ErrorCode, Fault, IdSource, Text, Trace};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{ToolCall, ToolDesk, client_root};
-use crate::host::Host;
+use super::{ToolCall, Tools, client_root};
+use crate::calls::Calls;
 use crate::whole::whole;
 
-pub(super) async fn call(host: &Arc<Host>, desk: &ToolDesk, call: ToolCall) -> Result<Value, Fault> {
-    let set = toolset(host, &call).await?;
-    call_with(host, desk, set, call).await
-}
+impl Calls {
+    /// Runs a call by hand from its beginning to its end, on whichever server. Dropping the future
+    /// withdraws the call.
+    pub async fn call(&self, call: ToolCall) -> Result<Value, Fault> {
+        let set = toolset(self, &call).await?;
+        self.call_with(set, call).await
+    }
 
-/// As [`call`], with tools that were chosen already.
-pub(super) async fn call_with(
-    host: &Arc<Host>,
-    desk: &ToolDesk,
-    set: Arc<Toolset>,
-    call: ToolCall,
-) -> Result<Value, Fault> {
-    let direct = if searches(&call) {
-        ToolRef::Name(FIND_TOOLS.to_owned())
-    } else {
-        ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() }
-    };
-    if call.agent.is_none() && set.name_of(&call.server, &call.tool).is_none() {
-        return Err(unknown(&set, &call));
+    /// As [`Calls::call`], of a set of tools that was made for the caller.
+    pub async fn call_with(&self, set: Arc<Toolset>, call: ToolCall) -> Result<Value, Fault> {
+        let direct = if searches(&call) {
+            ToolRef::Name(FIND_TOOLS.to_owned())
+        } else {
+            ToolRef::Direct { server: call.server.clone(), tool: call.tool.clone() }
+        };
+        if call.agent.is_none() && set.name_of(&call.server, &call.tool).is_none() {
+            return Err(unknown(&set, &call));
+        }
+        let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let cancel = CancellationToken::new();
+        let _registered = self.tools().register(&call_id, &cancel)?;
+        if call.for_client {
+            let tool = chatos_acp::OurTool { server: call.server.clone(), tool: call.tool.clone() };
+            self.parts().seats.gateway_called(&call.session, tool);
+        }
+        let (is_agents, wants_trail) = (call.agent.is_some(), call.trail);
+        let refused = if call.for_client { client_root::check(self, &set, &call).await? } else { None };
+        let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());
+        let resume = resumed(self, &call, server.as_deref()).await;
+        let mut order = order(self, call, call_id.clone(), direct, cancel.clone())?;
+        order.resume = resume;
+        if let Some(error) = refused {
+            let server = server.unwrap_or_default();
+            let ended = self.dispatcher().refuse(&order, &server, &tool, error);
+            return Ok(result(&ended, &call_id));
+        }
+        // Whoever goes away withdraws the call; it still ends in order and is logged.
+        let gone = cancel.drop_guard();
+        let trail = wants_trail.then(Trail::begin).map(Arc::new);
+        let observer =
+            Caller { tools: Arc::clone(self.tools()), call_id: call_id.clone(), trail: trail.clone() };
+        let dispatcher = Arc::clone(self.dispatcher());
+        let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
+        drop(gone.disarm());
+        let ended = ended?;
+        if is_agents {
+            self.look_at_end(&ended);
+        }
+        let mut result = result(&ended, &call_id);
+        if let Some(trail) = trail {
+            result["trail"] = trail.told();
+        }
+        Ok(result)
     }
-    let call_id = call.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-    let cancel = CancellationToken::new();
-    let _registered = desk.register(&call_id, &cancel)?;
-    if call.for_client {
-        let tool = chatos_acp::OurTool { server: call.server.clone(), tool: call.tool.clone() };
-        host.runs().seats().gateway_called(&call.session, tool);
-    }
-    let (is_agents, wants_trail) = (call.agent.is_some(), call.trail);
-    let refused = if call.for_client { client_root::check(host, &set, &call).await? } else { None };
-    let (server, tool) = (set.route_of(&call.server).map(|route| route.name.clone()), call.tool.clone());
-    let resume = resumed(host, &call, server.as_deref()).await;
-    let mut order = order(host, call, call_id.clone(), direct, cancel.clone())?;
-    order.resume = resume;
-    if let Some(error) = refused {
-        let server = server.unwrap_or_default();
-        let ended = host.calls().dispatcher().refuse(&order, &server, &tool, error);
-        return Ok(result(&ended, &call_id));
-    }
-    // Whoever goes away withdraws the call; it still ends in order and is logged.
-    let gone = cancel.drop_guard();
-    let trail = wants_trail.then(Trail::begin).map(Arc::new);
-    let observer = Caller { host: Arc::downgrade(host), call_id: call_id.clone(), trail: trail.clone() };
-    let dispatcher = Arc::clone(host.calls().dispatcher());
-    let ended = whole(async move { dispatcher.call(&set, order, Arc::new(observer)).await }).await;
-    drop(gone.disarm());
-    let ended = ended?;
-    if is_agents {
-        host.look_at_end(&ended);
-    }
-    let mut result = result(&ended, &call_id);
-    if let Some(trail) = trail {
-        result["trail"] = trail.told();
-    }
-    Ok(result)
 }
 
 /// Whoever called by hand can be told what the call waits for, and what was sent.
 struct Caller {
-    host: Weak<Host>,
+    tools: Arc<Tools>,
     call_id: String,
     trail: Option<Arc<Trail>>,
 }
@@ -96,24 +96,20 @@ impl CallObserver for Caller {
     }
 
     fn progress(&self, progress: &Progress) {
-        if let Some(host) = self.host.upgrade() {
-            host.tools().call_says(&self.call_id, progress);
-        }
+        self.tools.call_says(&self.call_id, progress);
     }
 
     fn waiting(&self, request_id: &str, _kind: WaitKind) {
-        if let Some(host) = self.host.upgrade() {
-            host.tools().call_waits(&self.call_id, request_id);
-        }
+        self.tools.call_waits(&self.call_id, request_id);
     }
 }
 
 /// The question the call had asked before the host stopped, if it is one of this client's: of the call path, or of the
 /// built-in server itself. Anything else is asked anew.
-async fn resumed(host: &Arc<Host>, call: &ToolCall, server: Option<&str>) -> Option<Resumed> {
+async fn resumed(calls: &Calls, call: &ToolCall, server: Option<&str>) -> Option<Resumed> {
     let request_id = call.resume.clone()?;
-    let (asking, id) = (Arc::clone(host), request_id.clone());
-    let row = chatos_blocking::run(move || asking.store().prompt(&id)).await.ok()?.ok()??;
+    let (store, id) = (calls.parts().store.clone(), request_id.clone());
+    let row = chatos_blocking::run(move || store.prompt(&id)).await.ok()?.ok()??;
     let entry: Value = serde_json::from_str(&row.entry).ok()?;
     let session = call.meta.get("sessionId")?;
     if entry.pointer("/chatos/sessionId") != Some(session) {
@@ -127,14 +123,11 @@ async fn resumed(host: &Arc<Host>, call: &ToolCall, server: Option<&str>) -> Opt
     own.then_some(Resumed::Asked { request_id })
 }
 
-async fn toolset(host: &Arc<Host>, call: &ToolCall) -> Result<Arc<Toolset>, Fault> {
-    let servers = host.servers();
+async fn toolset(calls: &Calls, call: &ToolCall) -> Result<Arc<Toolset>, Fault> {
+    let servers = calls.parts().servers.open();
     let Some(agent) = call.agent.clone() else { return servers.toolset_of(&call.server, call.lang).await };
-    let asking = Arc::clone(host);
-    let outcome = chatos_blocking::run(move || {
-        let agents = asking.agents();
-        agents.outcome(&agents.find(&agent)?, Role::Main)
-    });
+    let agents = calls.parts().agents.clone();
+    let outcome = chatos_blocking::run(move || agents.outcome(&agents.find(&agent)?, Role::Main));
     let outcome = outcome.await.map_err(|error| {
         Fault::new(ErrorCode::Internal, Text::same("the grants failed")).caused_by(&error)
     })??;
@@ -154,7 +147,7 @@ fn searches(call: &ToolCall) -> bool {
 }
 
 fn order(
-    host: &Arc<Host>,
+    calls: &Calls,
     call: ToolCall,
     call_id: String,
     tool: ToolRef,
@@ -171,7 +164,7 @@ fn order(
     trace.session_id = text(&meta, ["sessionId", "session_id"]).or(trace.session_id);
     let user_message_id = text(&meta, ["userMessageId", "user_message_id"]);
     let own = call.root.as_os_str().is_empty() && !call.for_client;
-    let root = if own { host.project().to_owned() } else { call.root };
+    let root = if own { calls.parts().project.clone() } else { call.root };
     let workdir = match text(&meta, ["workdir", "workdir"]) {
         // Another program's call works in its folder or in none.
         Some(path) if !call.for_client => root.join(path),
@@ -211,7 +204,7 @@ fn order(
         workdir,
         lang: call.lang,
         // Who calls by hand is who is asked; another program is not.
-        people: if call.for_client { host.lang() } else { call.lang },
+        people: if call.for_client { calls.parts().lang() } else { call.lang },
         cancel,
         extra_meta: meta,
         resume: None,
@@ -248,7 +241,7 @@ fn result(end: &CallEnd, call_id: &str) -> Value {
 }
 
 /// A block as it came.
-pub(crate) fn block_json(block: &Block) -> Value {
+fn block_json(block: &Block) -> Value {
     match block {
         Block::Text(text) => json!({ "type": "text", "text": text }),
         Block::Image { data, mime } => json!({ "type": "image", "data": data, "mimeType": mime }),

@@ -1,42 +1,47 @@
 //! What the page has to know of tools: calls of this host as they happen, and what other processes on
 //! the same state changed (tools §8, state §4).
 
-use std::sync::Weak;
+use std::sync::Arc;
 use std::time::Duration;
 
+use chatos_agent::Running;
 use chatos_events::Events;
 use chatos_layer::{CallEvent, Observer};
+use chatos_settings::Settings;
+use chatos_store::{Store, StoreError};
 use chatos_wire::event::{
     ChangedIds, ChangedProject, ChangedSetting, HostEvent, ToolFinished, ToolStarted, ToolWaiting,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::host::Host;
+use crate::calls::RunsOfCalls;
 
 /// Calls as events; the words are those of tools §8.
-pub(super) struct Told(pub(super) Events, pub(super) Weak<Host>);
+pub(super) struct Told {
+    pub(super) events: Events,
+    pub(super) running: Running,
+    pub(super) runs: Arc<dyn RunsOfCalls>,
+}
 
 impl Observer for Told {
     fn event(&self, event: CallEvent) {
         match event {
             CallEvent::Started { server, trace } => {
-                self.0.publish(HostEvent::ToolStarted(ToolStarted { server: server.to_owned(), trace }));
+                self.events.publish(HostEvent::ToolStarted(ToolStarted { server: server.to_owned(), trace }));
             }
             // Told per call, with its id.
             CallEvent::Progress { .. } => {}
             CallEvent::Waiting { call_id, trace, request_id } => {
-                self.0.publish(HostEvent::ToolWaiting(ToolWaiting {
+                self.events.publish(HostEvent::ToolWaiting(ToolWaiting {
                     call_id: Some(call_id.clone()),
                     request_id: request_id.clone(),
                     trace: trace.clone(),
                 }));
-                if let Some(host) = self.1.upgrade() {
-                    host.tools().call_waits(&call_id, &request_id);
-                    host.runs().tool_waits(&trace, &request_id);
-                }
+                self.running.waits(&call_id, &request_id);
+                self.runs.waits(&trace, &request_id);
             }
             CallEvent::Finished { server, trace, status, code, elapsed_ms, size } => {
-                self.0.publish(HostEvent::ToolFinished(ToolFinished {
+                self.events.publish(HostEvent::ToolFinished(ToolFinished {
                     server: server.to_owned(),
                     status: status.as_str().to_owned(),
                     code: code.to_owned(),
@@ -59,7 +64,7 @@ struct Stamps {
 
 /// Looks every second whether anybody committed something, and tells what it was. The host's own changes
 /// are told where they are made; a second word about them does no harm.
-pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
+pub(super) async fn others(store: Store, settings: Settings, events: Events, stop: CancellationToken) {
     let mut tick = tokio::time::interval(Duration::from_secs(1));
     let mut known: Known = (None, None);
     loop {
@@ -67,10 +72,10 @@ pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
             () = stop.cancelled() => return,
             _ = tick.tick() => {}
         }
-        let Some(host) = host.upgrade() else { return };
+        let (store, settings, events) = (store.clone(), settings.clone(), events.clone());
         let before = known.clone();
         let looked = chatos_blocking::run(move || {
-            look(&host, &before).unwrap_or_else(|error| {
+            look(&store, &settings, &events, &before).unwrap_or_else(|error| {
                 tracing::debug!(%error, "cannot look for changes of other processes");
                 before
             })
@@ -87,28 +92,28 @@ pub(super) async fn others(host: Weak<Host>, stop: CancellationToken) {
 
 type Known = (Option<i64>, Option<Stamps>);
 
-fn look(host: &Host, known: &Known) -> Result<Known, chatos_store::StoreError> {
-    let now = host.store().data_version()?;
+fn look(store: &Store, settings: &Settings, events: &Events, known: &Known) -> Result<Known, StoreError> {
+    let now = store.data_version()?;
     if known.0 == Some(now) {
         return Ok(known.clone());
     }
-    if host.store().reload_settings(host.settings())? {
-        host.events().publish(HostEvent::SettingsChanged(ChangedSetting { key: None }));
+    if store.reload_settings(settings)? {
+        events.publish(HostEvent::SettingsChanged(ChangedSetting { key: None }));
     }
     let found = Stamps {
-        tasks: host.store().tasks_stamp()?,
-        journal: host.store().journal_stamp()?,
-        changes: host.store().newest_change()?,
+        tasks: store.tasks_stamp()?,
+        journal: store.journal_stamp()?,
+        changes: store.newest_change()?,
     };
     if let Some(before) = &known.1 {
         if before.tasks != found.tasks {
-            host.events().publish(HostEvent::TasksChanged(ChangedIds::default()));
+            events.publish(HostEvent::TasksChanged(ChangedIds::default()));
         }
         if before.journal != found.journal {
-            host.events().publish(HostEvent::JournalChanged(ChangedProject { project_root: None }));
+            events.publish(HostEvent::JournalChanged(ChangedProject { project_root: None }));
         }
         if before.changes != found.changes {
-            host.events().publish(HostEvent::FileChangesChanged(ChangedIds::default()));
+            events.publish(HostEvent::FileChangesChanged(ChangedIds::default()));
         }
     }
     Ok((Some(now), Some(found)))

@@ -89,7 +89,7 @@ fn of_project(
     host: &Host,
     root: &std::path::Path,
 ) -> Result<(Option<ProjectCommands>, Vec<SkillPlace>, bool), Fault> {
-    let Some((project, word)) = host.instructions().word(root)? else {
+    let Some((project, word)) = host.runs().instructions().word(root)? else {
         return Ok((None, Vec::new(), false));
     };
     let inside = project.folders();

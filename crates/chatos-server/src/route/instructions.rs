@@ -59,7 +59,7 @@ async fn show(
 ) -> Result<InstructionsView, ApiError> {
     blocking(app.host(), move |host| {
         let folder = workspace(host, &wanted)?;
-        host.instructions().view(&folder, wanted.session.as_deref(), cx.lang)
+        host.runs().instructions().view(&folder, wanted.session.as_deref(), cx.lang)
     })
     .await
 }
@@ -69,8 +69,8 @@ async fn decide(app: App, cx: Caller, Body(order): Body<ConsentOrder>) -> Result
         let ConsentOrder { root, session, agent, consent } = order;
         let wanted = InstructionsQuery { root, session, agent };
         let folder = workspace(host, &wanted)?;
-        host.decide_instructions(&folder, consent, "person")?;
-        host.instructions().view(&folder, wanted.session.as_deref(), cx.lang)
+        host.runs().decide_instructions(&folder, consent, "person")?;
+        host.runs().instructions().view(&folder, wanted.session.as_deref(), cx.lang)
     })
     .await
 }

@@ -210,7 +210,7 @@ async fn run(
         lang,
         trail: input.trail,
     };
-    typed(app.host().tools().call(call).await?)
+    typed(app.host().calls().call(call).await?)
 }
 
 async fn news(app: App, _: Caller, Query(query): Query<ToolNewsQuery>) -> Result<ToolNews, ApiError> {

@@ -14,7 +14,7 @@ use chatos_wire::{MessageRole, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
-use super::{HostStage, Inner, Later, kept};
+use super::state::{HostStage, Inner, Later, kept};
 use chatos_records::message_view;
 
 impl Inner {

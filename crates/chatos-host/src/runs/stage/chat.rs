@@ -15,8 +15,8 @@ use chatos_tool::Fault;
 use chatos_wire::{MessageKind, MessageRole, RunState, StepKind, StepState};
 use serde_json::Value;
 
-use super::{Inner, kept};
-use crate::host::Host;
+use super::super::parts::RunParts;
+use super::state::{Inner, kept};
 
 /// Newest pictures of a chat that are read for a request, of which fewer are sent.
 const PICTURES: usize = 40;
@@ -64,7 +64,7 @@ impl Inner {
             entry.run_id == run.id
                 && entry.calls.iter().any(|call| !entries.iter().any(|result| result.call_id == call.id))
         });
-        let steps = if open { asked(&self.parts.host, kept(store.steps(&run.id))?) } else { Vec::new() };
+        let steps = if open { asked(self.ports(), kept(store.steps(&run.id))?) } else { Vec::new() };
         let summary = summary.map(|row| Summary {
             // What an older program kept has no block of its own.
             block: if row.block.is_empty() {
@@ -172,7 +172,7 @@ impl Inner {
 
     /// A file beside a message, as text.
     fn file_text(&self, file: &AttachmentRow) -> String {
-        let text = crate::runs::text_of(self.store(), file);
+        let text = crate::calls::text_of(self.store(), file);
         let text = text.map(|text| chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id)));
         chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())
     }
@@ -200,16 +200,16 @@ fn marks(rows: Vec<chatos_store::ContextMark>) -> Marks {
 /// The newest step of each call. A built-in tool that waited for a person when the host stopped has done
 /// nothing yet while its question is open or its approval is unused, whenever the answer came and whoever
 /// took it: it goes on with the same question (agents §8). One that may be repeated finds the answer it had.
-pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
+pub(super) fn asked(parts: &Arc<RunParts>, rows: Vec<StepRow>) -> Vec<StepFacts> {
     let own: HashMap<i64, &'static str> =
         rows.iter().filter_map(|row| Some((row.seq, built_in(&row.server_identity)?))).collect();
     let run_id = rows.first().map(|row| row.run_id.clone()).unwrap_or_default();
     let mut steps = facts(rows);
-    mark_open_asks(host.store(), &run_id, &mut steps);
+    mark_open_asks(&parts.store, &run_id, &mut steps);
     // Asked together with others and not begun: what the host withdrew when it stopped is asked anew.
     for step in steps.iter_mut().filter(|step| !step.sent && own.contains_key(&step.seq)) {
         let id = step.request_id.as_deref().and_then(|id| RequestId::parse(id).ok());
-        let item = id.and_then(|id| host.inbox().questions().ok()?.prompts().get(&id));
+        let item = id.and_then(|id| parts.inbox.questions().ok()?.prompts().get(&id));
         let by = item.and_then(|item| item.answer?.by);
         if by.is_some_and(|by| by.starts_with("host:")) {
             step.request_id = None;
@@ -223,7 +223,7 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
             step.sent = !only_asks;
             continue;
         };
-        let (Ok(desk), Ok(request)) = (host.inbox().questions(), RequestId::parse(&id)) else { continue };
+        let (Ok(desk), Ok(request)) = (parts.inbox.questions(), RequestId::parse(&id)) else { continue };
         if desk.prompts().ready_within(Duration::from_secs(30)).is_err() {
             continue;
         }
@@ -241,7 +241,7 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
             }
             (_, Some(_)) if harmless => step.asked = Some(id),
             // What was not allowed did not happen, and what was allowed happens after the approval is used.
-            (_, Some(_)) if !is_used(host, &id) => step.asked = Some(id),
+            (_, Some(_)) if !is_used(parts, &id) => step.asked = Some(id),
             _ => {}
         }
     }
@@ -249,9 +249,9 @@ pub(super) fn asked(host: &Arc<Host>, rows: Vec<StepRow>) -> Vec<StepFacts> {
 }
 
 /// Whether an approval was used. Where nobody can say, it may have been.
-fn is_used(host: &Host, id: &str) -> bool {
+fn is_used(parts: &RunParts, id: &str) -> bool {
     let Ok(request) = RequestId::parse(id) else { return false };
-    match host.inbox().questions() {
+    match parts.inbox.questions() {
         Ok(desk) => desk.prompts().is_used(&request).unwrap_or(true),
         Err(_) => true,
     }

@@ -9,7 +9,7 @@ use chatos_wire::run_line::RunLine;
 use chatos_wire::{RunKind, RunState, StepKind, StepState};
 use serde_json::{Value, json};
 
-use super::{Inner, kept};
+use super::state::{Inner, kept};
 
 /// Open tasks that are named.
 const TASKS: u32 = 50;

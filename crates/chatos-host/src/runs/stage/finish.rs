@@ -9,7 +9,7 @@ use chatos_wire::chat_event::{AbortedBody, ChatBody, DoneBody, ErrorBody, ToolRe
 use chatos_wire::run_line::{FinishedLine, RunLine};
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
 
-use super::{Inner, kept};
+use super::state::{Inner, kept};
 use chatos_records::message_view;
 
 impl Inner {
@@ -84,7 +84,7 @@ impl Inner {
         });
         kept(self.store().write_run(RunWrite { ..write }))?;
         // Before anybody hears of it: who does may send the next message at once.
-        self.parts.host.runs().end_is_written(&run.id);
+        self.parts.runs.end_is_written(&run.id);
         self.set_live(None);
         for row in results.iter().filter_map(|id| self.message(id)) {
             let message = Box::new(message_view(self.store(), row));
@@ -137,7 +137,7 @@ impl Inner {
         emitter.line(RunLine::RunFinished(line));
         #[cfg(feature = "otlp")]
         if self.parts.run.kind != RunKind::Sub {
-            crate::runs::push::trace(&self.parts.host, self.parts.run.trace_id.clone());
+            super::super::push::trace(self.ports(), self.parts.run.trace_id.clone());
         }
     }
 

@@ -8,18 +8,19 @@ use chatos_wire::instructions::{InstructionConsent, InstructionOrder};
 use chatos_wire::{RunKind, StepKind};
 use serde_json::{Value, json};
 
+use super::super::desk::Runs;
 use super::person::open_prompt;
-use super::{HostStage, Inner, kept};
-use crate::host::Host;
+use super::state::{HostStage, Inner, kept};
 
-impl Host {
+impl Runs {
     /// Where texts of projects are looked for.
     pub fn instructions(&self) -> Desk<'_> {
+        let parts = self.parts();
         Desk {
-            store: self.store(),
-            home: self.environment().get("HOME").map(Into::into),
-            state: self.dir().path().to_owned(),
-            names: self.settings().list("instructionFiles"),
+            store: &parts.store,
+            home: parts.environment.get("HOME").map(Into::into),
+            state: parts.dir.path().to_owned(),
+            names: parts.settings.list("instructionFiles"),
         }
     }
 
@@ -32,7 +33,7 @@ impl Host {
     ) -> Result<(), Fault> {
         let root = self.instructions().decide(workspace, word, by)?;
         if word.is_some() {
-            self.inbox().supersede("instructions", &root)?;
+            self.parts().inbox.supersede("instructions", &root)?;
         }
         Ok(())
     }
@@ -84,7 +85,7 @@ impl HostStage {
                 return Ok(());
             };
             self.work(move |stage| {
-                stage.parts.host.decide_instructions(&stage.parts.workdir, Some(word), "chat")
+                stage.parts.runs.decide_instructions(&stage.parts.workdir, Some(word), "chat")
             })
             .await?;
         }
@@ -115,22 +116,22 @@ impl Inner {
             window: self.parts.room.window,
             environment: self.environment(),
         };
-        let plan = self.parts.host.instructions().plan(&wanted, self.parts.lang)?;
+        let plan = self.parts.runs.instructions().plan(&wanted, self.parts.lang)?;
         let open = steps.iter().rev().find_map(|row| open_prompt(row, |about| about["instructions"] == true));
         Ok(Some((plan, open)))
     }
 
     /// Whether a person has said something about the texts of this project.
     fn is_decided(&self) -> Result<bool, Fault> {
-        let view = self.parts.host.instructions().view(&self.parts.workdir, None, self.parts.lang)?;
+        let view = self.parts.runs.instructions().view(&self.parts.workdir, None, self.parts.lang)?;
         Ok(view.consent.is_some())
     }
 
     /// Where and when this is; the demo reads the words of the person alone.
     fn environment(&self) -> Option<String> {
-        let host = &self.parts.host;
-        let home = host.environment().get("HOME").map(std::path::Path::new);
-        let lang = host.agents().language(&self.parts.agent);
+        let parts = self.ports();
+        let home = parts.environment.get("HOME").map(std::path::Path::new);
+        let lang = parts.agents.language(&self.parts.agent);
         (self.parts.origin.protocol != "demo").then(|| environment(&self.parts.workdir, home, lang))
     }
 

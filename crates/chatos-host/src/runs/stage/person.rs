@@ -10,8 +10,9 @@ use chatos_wire::chat_event::{ChatBody, ToolResultBody};
 use chatos_wire::{MessageRole, StepKind, StepState};
 use serde_json::{Value, json};
 
-use super::{HostStage, Inner, kept};
-use crate::runs::ask;
+use super::super::ask;
+use super::super::budget::Spent;
+use super::state::{HostStage, Inner, kept};
 use chatos_records::message_view;
 
 /// Arguments up to this many bytes are shown whole in a question about the outcome of their call.
@@ -110,7 +111,7 @@ impl HostStage {
             kept(stage.store().write_run(write))?;
             let trace = stage.span(&step.span_id, None);
             let effect = stage.effect(&detail);
-            ask::put(&stage.parts.host, &request_id, &prompt, effect, &source, &trace)?;
+            ask::put(stage.ports(), &request_id, &prompt, effect, &source, &trace)?;
             stage.waits(step.seq, &step.call_id, &request_id, "run");
             Ok((step, request_id))
         })
@@ -131,7 +132,7 @@ impl HostStage {
             if let Ok(prompt) = serde_json::from_str::<Value>(&prompt) {
                 let trace = stage.span(&step.span_id, None);
                 let effect = stage.effect(&detail);
-                ask::put(&stage.parts.host, &request_id, &prompt, effect, &source, &trace)?;
+                ask::put(stage.ports(), &request_id, &prompt, effect, &source, &trace)?;
             }
             stage.waits(step.seq, &step.call_id, &request_id, "run");
             Ok((step, request_id))
@@ -145,7 +146,7 @@ impl HostStage {
         call: &str,
         request_id: &str,
     ) -> Result<Option<String>, Fault> {
-        let answer = ask::wait(&self.parts.host, request_id).await?;
+        let answer = ask::wait(self.ports(), request_id).await?;
         let (call, request, status) = (call.to_owned(), request_id.to_owned(), answer.status.clone());
         let _: &CallStep = step;
         self.work(move |stage| {
@@ -178,15 +179,6 @@ impl HostStage {
         self.work(move |stage| stage.prompt_ended(&step, status)).await?;
         Ok(go_on)
     }
-}
-
-/// What a run has used, and what was granted on top of its budget.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Spent {
-    pub(crate) tokens: u64,
-    pub(crate) cost: f64,
-    pub(crate) grants: u32,
-    pub(crate) open: Option<(CallStep, String)>,
 }
 
 impl Inner {

@@ -7,7 +7,7 @@ use chatos_wire::chat_event::{ChatBody, SubagentStepBody};
 use chatos_wire::run_line::RunLine;
 use serde_json::{Value, json};
 
-use super::Inner;
+use super::state::Inner;
 use chatos_records::sub_steps;
 
 impl Inner {
@@ -23,7 +23,7 @@ impl Inner {
         let body = SubagentStepBody { job_id: job.clone(), call_id, step };
         self.parts.emitter.always(ChatBody::SubagentStep(body.clone()));
         self.parts.emitter.line(RunLine::SubagentStep(body.clone()));
-        self.parts.host.runs().sub_progress(job, &body.step);
+        self.parts.runs.sub_progress(job, &body.step);
     }
 
     /// A subagent's answer as steps of its job.

@@ -1,6 +1,6 @@
-//! What the router server asks of the host about subagents.
+//! What the router server asks about subagents.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use chatos_layer::{BoxFuture, SubDone, SubOrder, SubagentRunner};
@@ -11,16 +11,17 @@ use chatos_wire::subagent::SubPlugin;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::super::begin::agent_of;
+use super::super::desk::{Runs, WeakRuns, broken};
 use super::job_state;
-use crate::host::Host;
-use chatos_records::run_view;
+use chatos_records::{no_run, run_view};
 
-/// Subagents for the router server, without keeping the host.
-pub(crate) struct HostRunner(pub(crate) Weak<Host>);
+/// Subagents for the router server, without keeping the runs.
+pub(crate) struct RunSubagents(pub(crate) WeakRuns);
 
-impl HostRunner {
-    fn host(&self) -> Result<Arc<Host>, ToolError> {
-        self.0.upgrade().ok_or_else(|| {
+impl RunSubagents {
+    fn runs(&self) -> Result<Runs, ToolError> {
+        self.0.get().ok_or_else(|| {
             ToolError::unavailable(Needed::Host, Text::fixed("the host is stopping", "主机正在停止"))
         })
     }
@@ -38,16 +39,16 @@ fn failed(fault: Fault) -> ToolError {
     }
 }
 
-impl SubagentRunner for HostRunner {
+impl SubagentRunner for RunSubagents {
     fn catalogue(&self, trace: &Trace) -> BoxFuture<'_, Result<Vec<SubPlugin>, ToolError>> {
         let agent = trace.agent_id.clone().unwrap_or_default();
         Box::pin(async move {
-            let host = self.host()?;
+            let runs = self.runs()?;
             let listed = chatos_blocking::run(move || {
-                let agent = crate::runs::begin::agent_of(&host, &agent)?;
-                host.runs().offered(&agent)
+                let agent = agent_of(runs.parts(), &agent)?;
+                runs.offered(&agent)
             });
-            listed.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)
+            listed.await.map_err(|error| failed(broken(&error)))?.map_err(failed)
         })
     }
 
@@ -59,20 +60,19 @@ impl SubagentRunner for HostRunner {
         progress: mpsc::UnboundedSender<Value>,
     ) -> BoxFuture<'_, Result<SubDone, ToolError>> {
         Box::pin(async move {
-            let host = self.host()?;
-            let making = Arc::clone(&host);
-            let made = chatos_blocking::run(move || making.runs().sub_run(&order, &trace, &call_id, true));
-            let run = made.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)?;
+            let runs = self.runs()?;
+            let making = runs.clone();
+            let made = chatos_blocking::run(move || making.sub_run(&order, &trace, &call_id, true));
+            let run = made.await.map_err(|error| failed(broken(&error)))?.map_err(failed)?;
             let job = run.job_id.clone().unwrap_or_default();
-            let desk = host.runs();
-            let listeners = || desk.subs.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            let listeners = || runs.subs().listeners.lock().unwrap_or_else(PoisonError::into_inner);
             listeners().insert(job.clone(), progress);
             // A caller that goes away stops its child; the child writes its own end.
-            let stop = StopChild { host: Arc::clone(&host), run: Some(run.id.clone()) };
-            let done = desk.drive_sub(run).await;
+            let stop = StopChild { runs: runs.clone(), run: Some(run.id.clone()) };
+            let done = runs.drive_sub(run).await;
             stop.disarm();
             listeners().remove(&job);
-            desk.sub_result(done.map_err(failed)?).await.map_err(failed)
+            runs.sub_result(done.map_err(failed)?).await.map_err(failed)
         })
     }
 
@@ -83,8 +83,8 @@ impl SubagentRunner for HostRunner {
         trace: Trace,
     ) -> BoxFuture<'_, Option<(String, f64)>> {
         Box::pin(async move {
-            let host = self.host().ok()?;
-            let said = host.runs().compare(&task, &candidates, &trace).await;
+            let runs = self.runs().ok()?;
+            let said = runs.compare(&task, &candidates, &trace).await;
             said.inspect_err(|fault| tracing::info!(%fault, "no model compared the subagents")).ok()?
         })
     }
@@ -96,15 +96,15 @@ impl SubagentRunner for HostRunner {
         call_id: String,
     ) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let host = self.host()?;
-            let making = Arc::clone(&host);
-            let made = chatos_blocking::run(move || making.runs().sub_run(&order, &trace, &call_id, false));
-            let run = made.await.map_err(|error| failed(crate::runs::broken(&error)))?.map_err(failed)?;
+            let runs = self.runs()?;
+            let making = runs.clone();
+            let made = chatos_blocking::run(move || making.sub_run(&order, &trace, &call_id, false));
+            let run = made.await.map_err(|error| failed(broken(&error)))?.map_err(failed)?;
             let answer = json!({
                 "job_id": run.job_id, "status": job_state(run.state), "created_at": iso_from_ms(run.created_at),
             });
             tokio::spawn(async move {
-                if let Err(fault) = host.runs().drive_sub(run).await {
+                if let Err(fault) = runs.drive_sub(run).await {
                     tracing::warn!(%fault, "a job of a subagent failed");
                 }
             });
@@ -114,15 +114,14 @@ impl SubagentRunner for HostRunner {
 
     fn status(&self, job_id: String, wait_ms: u64) -> BoxFuture<'_, Result<Value, ToolError>> {
         Box::pin(async move {
-            let host = self.host()?;
-            let desk = host.runs();
-            let find = |job: String| desk.work(move |store| store.run_of_job(&job));
-            let unknown = || failed(crate::runs::no_run(&job_id));
+            let runs = self.runs()?;
+            let find = |job: String| runs.work(move |store| store.run_of_job(&job));
+            let unknown = || failed(no_run(&job_id));
             let mut run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
             if wait_ms > 0 && matches!(job_state(run.state), "pending" | "running") {
                 let wait = Duration::from_millis(wait_ms.min(60_000));
                 // Its end is an event; when the time is over the state is told as it is.
-                tokio::time::timeout(wait, desk.wait(&run.id)).await.ok();
+                tokio::time::timeout(wait, runs.wait(&run.id)).await.ok();
                 run = find(job_id.clone()).await.map_err(failed)?.ok_or_else(unknown)?;
             }
             let state = job_state(run.state);
@@ -133,7 +132,7 @@ impl SubagentRunner for HostRunner {
             });
             if matches!(state, "done" | "error" | "canceled") {
                 let view = run_view(run.clone());
-                let done = desk.sub_result(run).await.map_err(failed)?;
+                let done = runs.sub_result(run).await.map_err(failed)?;
                 answer["result"] = done.data;
                 if let Some((code, message)) = done.failed {
                     answer["error"] =
@@ -146,19 +145,18 @@ impl SubagentRunner for HostRunner {
 
     fn cancel(&self, job_id: String) -> BoxFuture<'_, Result<(Value, bool), ToolError>> {
         Box::pin(async move {
-            let host = self.host()?;
-            let desk = host.runs();
+            let runs = self.runs()?;
             let job = job_id.clone();
-            let run = desk.work(move |store| store.run_of_job(&job)).await.map_err(failed)?;
-            let run = run.ok_or_else(|| failed(crate::runs::no_run(&job_id)))?;
+            let run = runs.work(move |store| store.run_of_job(&job)).await.map_err(failed)?;
+            let run = run.ok_or_else(|| failed(no_run(&job_id)))?;
             let over = matches!(job_state(run.state), "done" | "error" | "canceled");
             if !over {
                 let stopped = match run.state {
-                    RunState::Interrupted | RunState::Queued => desk.discard(&run.id).await,
-                    _ => desk.abort(&run.id).await,
+                    RunState::Interrupted | RunState::Queued => runs.discard(&run.id).await,
+                    _ => runs.abort(&run.id).await,
                 };
                 stopped.map_err(failed)?;
-                desk.wait(&run.id).await;
+                runs.wait(&run.id).await;
             }
             let state = if over { job_state(run.state) } else { "canceled" };
             Ok((json!({ "job_id": job_id, "status": state }), over))
@@ -168,7 +166,7 @@ impl SubagentRunner for HostRunner {
 
 /// Stops a child whose caller is gone.
 struct StopChild {
-    host: Arc<Host>,
+    runs: Runs,
     run: Option<String>,
 }
 
@@ -182,10 +180,10 @@ impl Drop for StopChild {
     fn drop(&mut self) {
         let Some(run) = self.run.take() else { return };
         // A host that stops leaves its children to be continued with their parents.
-        if self.host.shutdown().is_cancelled() {
+        if self.runs.parts().life.is_over() {
             return;
         }
-        if let Some(active) = self.host.runs().active().get(&run) {
+        if let Some(active) = self.runs.active().get(&run) {
             active.cancel.cancel();
         }
     }

@@ -1,0 +1,14 @@
+//! Base64, for those who got a file as text.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Bytes from Base64.
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text.trim()).ok()
+}
+
+/// Bytes as Base64.
+pub fn encode_base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
