@@ -23,8 +23,9 @@ export interface ChatOptions {
   follow: (topic: string, listener: (frame: EventFrame) => void) => () => void;
   /** Where messages are kept until the host has them. */
   outbox?: Outbox;
-  /** A message could not be sent because its chat is gone; it is in the draft of a new one now. */
-  onLost?: (text: string) => void;
+  /** A message could not be sent, or went on being written, because its chat is gone; it is in the draft of a new one
+      now. */
+  onLost?: (what: 'sent' | 'draft') => void;
   schedule?: (run: () => void) => void;
 }
 
@@ -111,6 +112,8 @@ export class Chat {
   readonly #options: ChatOptions;
   readonly #open = new Map<string, Open>();
   readonly #drafts = new Map<string, Draft>();
+  /** Chats a person deletes here, with what was being written in them. */
+  readonly #removing = new Set<string>();
   #queue: { transcript: Transcript; event: ChatEvent }[] = [];
   #scheduled = false;
 
@@ -134,7 +137,7 @@ export class Chat {
       api: this.api,
       mark: () => this.sessions.mark(),
       onSession: (session, mark) => this.sessions.put(session, mark),
-      onLost: (text) => this.#lost(text),
+      onLost: (text) => this.#lost(text, 'sent'),
       ...(this.#options.outbox ? { outbox: this.#options.outbox } : {}),
     });
     const leave = this.#options.follow(`chat:${id}`, (frame) => this.#receive(transcript, frame));
@@ -174,10 +177,15 @@ export class Chat {
   }
 
   async remove(id: string): Promise<void> {
-    await this.sessions.remove(id);
-    this.#gone(id);
-    this.#drafts.get(id)?.clear();
-    this.#drafts.delete(id);
+    this.#removing.add(id);
+    try {
+      await this.sessions.remove(id);
+      this.#gone(id);
+      this.#drafts.get(id)?.clear();
+      this.#drafts.delete(id);
+    } finally {
+      this.#removing.delete(id);
+    }
   }
 
   /** The name of the agent of a session, as far as both are known here. */
@@ -204,7 +212,10 @@ export class Chat {
 
   onEvent(frame: EventFrame): void {
     this.sessions.onEvent(frame);
-    if (isRemoved(frame)) this.#gone(String((frame.data as { id?: unknown } | null)?.id));
+    if (!isRemoved(frame)) return;
+    const id = String((frame.data as { id?: unknown } | null)?.id);
+    this.#gone(id);
+    if (!this.#removing.has(id)) this.#rescue(id);
   }
 
   /** Agents and models to choose from were changed somewhere. */
@@ -232,10 +243,23 @@ export class Chat {
     this.models.clear();
   }
 
-  #lost(text: string): void {
+  #lost(text: string, what: 'sent' | 'draft'): void {
     const draft = this.draft('');
     draft.write(draft.text.trim() === '' ? text : `${draft.text}\n\n${text}`);
-    this.#options.onLost?.(text);
+    this.#options.onLost?.(what);
+  }
+
+  /** What was being written in a chat that somebody deleted elsewhere. */
+  #rescue(id: string): void {
+    const left = this.draft(id);
+    if (left.text.trim() !== '') {
+      const kept = this.draft('');
+      kept.pictures = [...kept.pictures, ...left.pictures].slice(0, MAX_PICTURES);
+      kept.texts = [...kept.texts, ...left.texts];
+      this.#lost(left.text, 'draft');
+    }
+    left.clear();
+    this.#drafts.delete(id);
   }
 
   #receive(transcript: Transcript, frame: EventFrame): void {

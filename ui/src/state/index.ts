@@ -70,7 +70,7 @@ export const chat: Chat = new Chat({
   api: new ChatApi(http),
   follow: (topic, listener) => events.on(topic, listener),
   outbox: new BrowserOutbox(),
-  onLost: () => toasts.error(i18n.t.chat.outgoing.chatGone, i18n.t.chat.outgoing.chatGoneHint),
+  onLost: (what) => (what === 'sent' ? toasts.error(i18n.t.chat.outgoing.chatGone, i18n.t.chat.outgoing.chatGoneHint) : toasts.info(i18n.t.chat.outgoing.draftKept, i18n.t.chat.outgoing.draftKeptHint)),
 });
 export const tour = new Tour({ chat, api: chat.api, tools: new ToolsApi(http), http });
 export const events = new Events(

@@ -84,7 +84,8 @@ test('five megabytes in one piece arrive, cut where a reply ends, and the person
   await page.getByText('the reply was cut off at 4 MiB').first().waitFor();
   const kept = (await host.api<{ messages: { role: string; content: string }[] }>('GET', `sessions/${chat}/messages`)).messages.filter(({ role }) => role === 'assistant');
   expect(kept.map(({ content }) => [content.slice(0, 7), content.length])).toEqual([['begin x', 4 * 1024 * 1024]]);
-  expect(await row.innerText().then((text) => text.startsWith('begin x'))).toBe(true);
+  await expect.poll(() => row.innerText().then((text) => text.startsWith('begin x'))).toBe(true);
+  expect(await page.getByText('The model returned an empty reply.').count()).toBe(0);
   expect(await noWider(page)).toBe(true);
   await page.screenshot({ path: `${RESULTS}/pages/one-long-piece.png` });
 
@@ -95,7 +96,7 @@ test('five megabytes in one piece arrive, cut where a reply ends, and the person
 
 test('output full of control codes is text: it neither draws, moves nor hides anything', async ({ ownHost, open }) => {
   const host = await ownHost();
-  const command = String.raw`for i in 1 2 3 4 5 6 7 8 9; do printf '\033[2J\033[1;1H\033[31mred\033[0m\033]0;title\007\033[8mhidden\033[0m\033[999C\r'; done; printf '\033]8;;http://evil.test/\007link\033]8;;\007 seen\n'`;
+  const command = String.raw`for i in $(seq 2000); do printf '\033[2J\033[1;1H\033[31mred\033[0m\033]0;title\007\033[8mhidden\033[0m\033[999C\r'; done; printf '\033]8;;http://evil.test/\007link\033]8;;\007 seen\n'`;
   const chat = await chatWith(host, (_, called) => (called ? { text: 'done' } : { call: { tool: 'run_shell_command', args: { command } } }));
   const page = await open({ host, at: `#/chat/${chat}` });
   await say(page, 'go');
@@ -159,9 +160,10 @@ test('a chat that is deleted in another window says so here, and what was writte
   await host.api('DELETE', `sessions/${chat}`);
   await page.locator(`nav [data-session="${chat}"]`).waitFor({ state: 'detached' });
   await page.getByText(/deleted|not there|no longer/i).first().waitFor();
-  // A new chat is a press away.
+  // A new chat is a press away, and what was being written is in it.
+  await page.getByText('What you were writing is now the draft of a new chat.').waitFor();
   await page.getByRole('link', { name: 'New chat' }).or(page.getByRole('button', { name: 'New chat' })).first().click();
-  await page.getByLabel('Message', { exact: true }).waitFor();
+  await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toBe('a draft');
 });
 
 test('a clock that is a day off, either way, neither breaks times nor hides what waits', async ({ ownHost, open }) => {

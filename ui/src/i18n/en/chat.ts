@@ -96,6 +96,8 @@ export const chat = {
     fleeting: 'Only kept while this page is open',
     chatGone: 'Not sent: the chat was deleted.',
     chatGoneHint: 'Your message is now the draft of a new chat.',
+    draftKept: 'This chat was deleted somewhere else.',
+    draftKeptHint: 'What you were writing is now the draft of a new chat.',
   },
   summary: {
     line: 'Context compacted up to here',

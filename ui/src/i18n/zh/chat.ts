@@ -97,6 +97,8 @@ export const chat: typeof en = {
     fleeting: '仅在此页面打开期间保留',
     chatGone: '未发送：对话已被删除。',
     chatGoneHint: '你的消息已放进新对话的草稿。',
+    draftKept: '这个对话已在别处被删除。',
+    draftKeptHint: '你正在写的内容已放入新对话的草稿。',
   },
   summary: {
     line: '以上内容已压缩',

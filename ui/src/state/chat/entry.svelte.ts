@@ -80,6 +80,8 @@ export class Entry {
   runId: string | null = $state(null);
   createdAt = $state(0);
   partial = $state(false);
+  /** It ended without a word here; what the host has of it is on its way. */
+  unread = $state(false);
   status: string | null = $state(null);
   code: string | null = $state(null);
   error: EntryError | null = $state.raw(null);
@@ -125,6 +127,7 @@ export class Entry {
     }
     if (!gently || !partial) {
       this.partial = partial;
+      this.unread = false;
       this.status = wire.status ?? null;
       this.code = wire.code ?? null;
       this.error = null;

@@ -474,6 +474,7 @@ export class Transcript {
       entry.touched = stamp;
       // Text that was cut off stays marked as such.
       entry.partial = event.type !== 'assistant_done' && entry.partial;
+      entry.unread = entry.content.text === '';
     }
     if (event['stopReason'] === ONLY_SUMMARY) return 'reread';
     const error = event.type === 'assistant_error' ? { code: string(event['code']), message: string(event['message']), hint: text(event['hint']) } : null;

@@ -196,6 +196,18 @@ describe('folding', () => {
     expect(transcript.active).toBe(false);
   });
 
+  test('a message whose words are still on their way is not called empty', async () => {
+    const host = new FakeHost();
+    const { transcript } = await opened(host);
+    const release = host.hold();
+    transcript.apply([started(), event('assistant_done', { messageId: 'a' })]);
+    expect(transcript.entry('a')).toMatchObject({ partial: false, unread: true });
+    host.messages = [message('a', 2, 'assistant', 'abc')];
+    release();
+    await transcript.refresh();
+    expect(transcript.entry('a')?.unread).toBe(false);
+  });
+
   test('a failed attempt leaves nothing behind, not even from a page read before it failed', async () => {
     const host = new FakeHost();
     const { transcript } = await opened(host);
