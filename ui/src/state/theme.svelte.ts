@@ -18,6 +18,9 @@ export class Theme {
       this.#systemDark = event.matches;
       this.apply();
     });
+    // Paper is white, whatever the screen is.
+    addEventListener('beforeprint', () => (document.documentElement.dataset['theme'] = 'light'));
+    addEventListener('afterprint', () => this.apply());
     this.apply();
   }
 

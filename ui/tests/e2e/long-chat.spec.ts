@@ -35,6 +35,21 @@ async function fill(host: Host): Promise<string> {
   }
 }
 
+test('on paper stands the whole chat, and nothing that is pressed', async ({ host, open }) => {
+  const id = await filled(host);
+  const page = await open({ host, theme: 'dark', at: `#/chat/${id}` });
+  await message(page, TURNS - 1).waitFor();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  expect(await page.locator('[data-composer], nav, [data-row="user"]').evaluateAll((all) => all.filter((one) => one.checkVisibility() && !one.matches('[data-row]')).length)).toBe(0);
+  // As high as all that was read, not as high as the window.
+  expect(await box(page).evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThan(2);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight > 2 * innerHeight)).toBe(true);
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('light');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+});
+
 const drawn = (page: Page) => page.locator('[data-row]').count();
 const box = (page: Page) => page.locator('[data-transcript]');
 const message = (page: Page, at: number) => page.locator('[data-row="user"]').filter({ has: page.getByText(`Message ${at}`, { exact: true }) });
