@@ -1,7 +1,7 @@
 // By keyboard: the palette, the list of shortcuts, jumps, the cursor where one writes, the list of chats as one stop;
 // and forms that are not left unsaved by accident (issue 21, faults 13, 18, 30).
 
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
 
@@ -99,4 +99,32 @@ test('a form that is not saved is not left by accident', async ({ ownHost, open 
   await page.getByRole('button', { name: /^(Save|Create)/ }).click();
   await page.getByText('A whole agent').first().waitFor();
   expect(await question.count()).toBe(0);
+});
+
+describe('a dialog with something typed in it asks before it closes', () => {
+  const FORMS = [
+    { at: '#/settings/commands', open: /^New command|^Add/, field: 'Name' },
+    { at: '#/settings/secrets', open: /^Add/, field: 'Description' },
+    { at: '#/settings/notifications', open: /^Add/, field: 'Name' },
+  ];
+
+  test.for(FORMS)('$at', async ({ at, open: button, field }, { host, open }) => {
+    const page = await open({ host, at });
+    await page.locator('main').getByRole('button', { name: button }).first().click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel(field).first().waitFor();
+    // Nothing was typed: it closes.
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await page.locator('main').getByRole('button', { name: button }).first().click();
+    await form.getByLabel(field).first().fill('half');
+    await page.keyboard.press('Escape');
+    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await question.waitFor({ state: 'detached' });
+    expect(await form.getByLabel(field).first().inputValue()).toBe('half');
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Leave' }).click();
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
 });
