@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use chatos_host::{Host, HostConfig, ToolCall};
+use chatos_calls::ToolCall;
+use chatos_host::{Host, HostConfig};
 use chatos_paths::Environment;
 use chatos_tool::{Fault, Lang};
 use chatos_wire::server::ServerInput;

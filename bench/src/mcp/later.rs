@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use chatos_host::{Host, ToolCall};
+use chatos_calls::ToolCall;
+use chatos_host::Host;
 use chatos_tool::Lang;
 use chatos_wire::server::ServerInput;
 use serde_json::json;

@@ -10,10 +10,10 @@ use chatos_tool::{ErrorCode, Fault, Text, Trace};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use crate::calls::{CallsSlot, RunsOfCalls};
 use crate::children::Children;
-use crate::runs::WeakRuns;
-use crate::tools::ToolCall;
+use chatos_calls::ToolCall;
+use chatos_calls::{CallsSlot, RunsOfCalls};
+use chatos_runs::WeakRuns;
 
 /// What apps need around them.
 pub(crate) struct HostOfApps {

@@ -30,10 +30,10 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::announced::Announced;
-use crate::calls::Calls;
 use crate::children::Children;
-use crate::runs::Runs;
-use crate::tools::Tools;
+use chatos_calls::Calls;
+use chatos_calls::Tools;
+use chatos_runs::Runs;
 
 /// What a caller decides about a host.
 #[derive(Debug, Clone)]

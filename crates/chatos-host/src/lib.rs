@@ -6,7 +6,6 @@
 mod announced;
 mod app_host;
 mod base64;
-mod calls;
 mod changes;
 mod children;
 mod doctor;
@@ -15,24 +14,18 @@ mod host_log;
 mod modes;
 mod offered;
 mod plugins;
-mod runs;
 mod scratch;
 mod tasks;
-mod tools;
 mod upkeep;
 mod visit;
-mod whole;
 
 pub use announced::TokenKeeper;
 pub use base64::{decode_base64, encode_base64};
-pub use calls::{CallParts, Calls, CallsSlot, RunsOfCalls, text_of};
 pub use changes::{ChangeDetail, UndoOrder, UndoOutcome};
 pub use children::{LAUNCH_COMMAND, WARDEN_COMMAND};
 pub use doctor::failed_to_open;
 pub use host::{EmbeddedFiles, Host, HostConfig};
 pub use host_log::log_to_stderr;
-pub use runs::{RunParts, Runs, Sender, WeakRuns};
-pub use tools::{ToolCall, Tools};
 pub use visit::{Visit, visit_inbox};
 
 /// The version of ChatOS, the one number every surface shows.

@@ -25,11 +25,11 @@ use chatos_tool::{Fault, Redactor};
 use super::start::{open_key, project_root, was_used};
 use super::{Host, HostConfig, session_root};
 use crate::app_host::{HostOfApps, RunsSlot, stopping};
-use crate::calls::{CallParts, Calls, CallsSlot};
 use crate::children::Children;
 use crate::doctor::remove_leftovers;
 use crate::host_log;
-use crate::runs::{RunParts, Runs};
+use chatos_calls::{CallParts, Calls, CallsSlot};
+use chatos_runs::{RunParts, Runs};
 
 impl Host {
     /// Opens the state in the order of state §1. A failure names the step; nothing later runs.

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use chatos_host::Sender;
+use chatos_runs::Sender;
 use chatos_wire::session::{
     ChatImport, CompactOrder, Compacted, DeleteQuery, EventBatch, EventQuery, MessagePage, MessageQuery,
     Scratch, SearchQuery, SearchResults, SendOrder, Sent, SessionChange, SessionList, SessionOrder,

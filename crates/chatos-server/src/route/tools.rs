@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chatos_host::ToolCall;
+use chatos_calls::ToolCall;
 use chatos_policy::Role;
 use chatos_records::ToolLogFilter;
 use chatos_tool::{ErrorCode, Fault, Lang, Text};

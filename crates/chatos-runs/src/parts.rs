@@ -16,7 +16,7 @@ use chatos_settings::Settings;
 use chatos_store::{Audit, Store};
 use chatos_tool::{Lang, Redactor};
 
-use crate::calls::Calls;
+use chatos_calls::Calls;
 
 /// The ground they stand on; given by the host.
 pub struct RunParts {

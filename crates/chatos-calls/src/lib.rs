@@ -9,7 +9,10 @@ mod ports;
 mod questions;
 mod results;
 mod sampling;
+mod tools;
+mod whole;
 
 pub use desk::{Calls, CallsSlot};
 pub use parts::{CallParts, RunsOfCalls};
 pub use results::text_of;
+pub use tools::{ToolCall, Tools};

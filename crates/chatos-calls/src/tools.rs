@@ -29,7 +29,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::CallParts;
+use crate::CallParts;
 use crate::whole::whole;
 
 /// How long calls may take to end when the host stops (tools §16.2).

@@ -7,7 +7,7 @@ use chatos_servers::{Road, Toolset};
 use chatos_tool::{DenyRule, ErrorCode, Fault, Reason, Text, ToolError};
 
 use super::ToolCall;
-use crate::calls::Calls;
+use crate::Calls;
 
 /// Why the call may not be made in its folder, or without one; `None` lets it go on. What is wrong with the
 /// call otherwise is found later.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{ToolCall, Tools, client_root};
-use crate::calls::Calls;
+use crate::Calls;
 use crate::whole::whole;
 
 impl Calls {

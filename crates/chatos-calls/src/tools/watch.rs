@@ -14,7 +14,7 @@ use chatos_wire::event::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::calls::RunsOfCalls;
+use crate::RunsOfCalls;
 
 /// Calls as events; the words are those of tools §8.
 pub(super) struct Told {

@@ -172,7 +172,7 @@ impl Inner {
 
     /// A file beside a message, as text.
     fn file_text(&self, file: &AttachmentRow) -> String {
-        let text = crate::calls::text_of(self.store(), file);
+        let text = chatos_calls::text_of(self.store(), file);
         let text = text.map(|text| chatos_agent::cut_result(&text, self.parts.result_chars, Some(&file.id)));
         chatos_documents::in_message(&file.name, &file.origin, &file.mime, file.size, text.as_deref())
     }
