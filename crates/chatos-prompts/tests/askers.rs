@@ -27,7 +27,7 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
     // Servers of others: a form, a page, a result that came late.
     ("chatos-agent/src/dispatch/questions.rs", "asker.question(", 2, "nothing, nothing"),
     ("chatos-inbox/src/page.rs", "asker.question(", 1, "url"),
-    ("chatos-host/src/calls/sampling.rs", "asker.question(", 1, "sampling"),
+    ("chatos-calls/src/sampling.rs", "asker.question(", 1, "sampling"),
     (
         "chatos-servers/src/sign_in/question.rs",
         "asker.question(",
@@ -37,13 +37,13 @@ const ASKERS: &[(&str, &str, usize, &str)] = &[
     // Another agent, before it acts.
     ("chatos-desk/src/hook.rs", "AskRequest {", 1, "command, file_change, tool_approval"),
     // A run itself.
-    ("chatos-host/src/runs/stage/person.rs", "ask::put(", 2, "uncertain, budget"),
+    ("chatos-runs/src/stage/person.rs", "ask::put(", 2, "uncertain, budget"),
 ];
 
 /// Places that make the record itself; each has its effect from above, or names it.
 const RECORDS: &[(&str, &str)] = &[
     ("chatos-inbox/src/question.rs", "ask.effect = question.effect;"),
-    ("chatos-host/src/runs/ask.rs", "ask.effect = Some(effect);"),
+    ("chatos-runs/src/ask.rs", "ask.effect = Some(effect);"),
     ("chatos-inbox/src/questions.rs", "ask.effect = match payload.get(\"effect\")"),
     // The question before a call of another server.
     ("chatos-agent/src/dispatch/ask.rs", "effect: Some(effect.clone()),"),
