@@ -262,7 +262,7 @@ fn refusal(item: &Item, action: BulkAction) -> Option<&'static str> {
 fn not_approvable(item: &Item) -> Option<&'static str> {
     let card = item.card.as_ref().unwrap_or(&Value::Null);
     let confirms = item.kind.as_deref() == Some("file_change_confirm");
-    let allows = item.effect.as_deref() == Some("tool_approval");
+    let allows = item.effect.as_deref() == Some("tool_approval") && offers_once(item);
     if item.problem.is_some() || item.effect.is_none() || !(confirms || allows) || card.is_null() {
         return Some("needs_its_own_answer");
     }
@@ -275,11 +275,24 @@ fn not_approvable(item: &Item) -> Option<&'static str> {
     None
 }
 
+/// Another program's tool may come with answers of its own; only a person picks among those.
+fn offers_once(item: &Item) -> bool {
+    let options = item.prompt.get("options").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let several = item.prompt.get("multiple") == Some(&Value::Bool(true));
+    !several && options.iter().any(|option| option["value"] == "once")
+}
+
 fn preview(chosen: &Chosen, action: BulkAction, lang: Lang) -> Value {
     let view = |item: &Item| {
         let card = item.card.as_ref().unwrap_or(&Value::Null);
         let text = |key: &str| item.prompt.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let about = if text("command").is_empty() { text("path") } else { text("command") };
+        let about = match (text("command"), item.effect.as_deref(), item.prompt.get("arguments")) {
+            (command, ..) if !command.is_empty() => command,
+            (_, Some("tool_approval"), Some(arguments)) => arguments.to_string(),
+            // Another program has them in its words.
+            (_, Some("tool_approval"), None) => text("message"),
+            _ => text("path"),
+        };
         json!({
             "id": item.request_id,
             "title": title(item, lang),

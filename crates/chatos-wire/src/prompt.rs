@@ -97,7 +97,7 @@ pub struct BulkPreview {
 pub struct BulkItem {
     pub id: String,
     pub title: String,
-    /// The command or the path.
+    /// The command, what a tool would be called with, or the path.
     pub about: String,
     pub kind: Option<String>,
     pub risk: Option<String>,

@@ -1,7 +1,7 @@
 // The prompt routes as functions (ui-prompts §12.2).
 
 import type { WireObject } from '../protocol';
-import type { AgentExplanation, AnsweredTogether, BulkAction, BulkPreview, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RuleUses, RulesTried, TryRules } from '../protocol/wire';
+import type { AgentExplanation, AnsweredTogether, BulkAction, BulkOrder, BulkPreview, BulkSelect, PromptsTogether, PromptList, PromptRecorded, PromptView, PromptsArchived, RuleBacktest, RuleKept, RuleList, RuleProposals, RuleUses, RulesTried, TryRules } from '../protocol/wire';
 import type { Http, Query } from './http';
 
 export type PromptsShown = 'needs_you' | 'snoozed' | 'results' | 'history' | 'all';
@@ -96,13 +96,13 @@ export class PromptsApi {
   }
 
   /** What one decision about these would answer, with the digest over all of it. */
-  bulkPreview(ids: string[], action: BulkAction): Promise<BulkPreview> {
-    return this.http.post(`${BASE}/bulk/preview`, { select: { ids }, action });
+  bulkPreview(select: BulkSelect, action: BulkAction): Promise<BulkPreview> {
+    return this.http.post(`${BASE}/bulk/preview`, { select, action }, { timeoutMs: 120_000 });
   }
 
   /** That decision, if they still are what was shown. */
-  bulk(ids: string[], action: BulkAction, digest: string, remark: string): Promise<AnsweredTogether> {
-    return this.http.post(`${BASE}/bulk`, { select: { ids }, action, digest, ...(remark.trim() === '' ? {} : { remark: remark.trim() }) }, { timeoutMs: 120_000 });
+  bulk(order: BulkOrder): Promise<AnsweredTogether> {
+    return this.http.post(`${BASE}/bulk`, order, { timeoutMs: 600_000 });
   }
 
   /** What rules answered of late. */

@@ -100,6 +100,12 @@ class I18n {
     return once(`dateTime ${this.tag}`, make).format(new Date(moment));
   }
 
+  /** A moment to come: nobody plans by the second. */
+  toTheMinute(moment: string | number | Date): string {
+    const make = () => new Intl.DateTimeFormat(this.tag, { dateStyle: 'medium', timeStyle: 'short' });
+    return once(`toTheMinute ${this.tag}`, make).format(new Date(moment));
+  }
+
   /** “3 minutes ago”; at most one unit, so it stays short in a list. */
   relative(moment: string | number | Date, now: number = Date.now()): string {
     const seconds = Math.round((new Date(moment).getTime() - now) / 1000);

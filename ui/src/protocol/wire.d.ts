@@ -4154,7 +4154,7 @@ export interface components {
         BulkItem: {
             id: string;
             title: string;
-            /** @description The command or the path. */
+            /** @description The command, what a tool would be called with, or the path. */
             about: string;
             kind?: string | null;
             risk?: string | null;

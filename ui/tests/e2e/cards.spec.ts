@@ -7,7 +7,7 @@ import { change, changes, choice, command } from './cards';
 import { test } from './fixtures';
 import type { Host } from './host';
 import { lastOf, ModelServer, offered } from './model-server';
-import { keep } from './pictures';
+import { keep, LOOKS } from './pictures';
 import { openPrompt } from './questions';
 
 interface Shown {
@@ -89,12 +89,7 @@ const CARDS: Record<string, Shown> = {
   tasks: { en: 'Add 2 tasks?', zh: '添加 2 个任务？', ask: async (host, id) => (await host.api<{ requestId: string }>('POST', 'prompts', { requestId: id, prompt: { kind: 'task_confirm', source: 'planner', tasks: [{ draftId: '1', title: 'Write it down' }, { draftId: '2', title: 'Tell everybody' }] } })).requestId },
 };
 
-describe.each([
-  ['en', 'light', 1440],
-  ['en', 'dark', 390],
-  ['zh', 'dark', 1440],
-  ['zh', 'light', 390],
-] as const)('%s, %s, %i px', (language, theme, width) => {
+describe.each(LOOKS)('%s, %s, %i px', (language, theme, width) => {
   test('each kind of card says what would be done, has room, and can be read by everybody', async ({ ownHost, open }) => {
     const host = await ownHost();
     await host.api('PUT', 'settings/confirmFileChanges', { value: true });

@@ -1,39 +1,13 @@
 // A tool of another server on its card (inbox §2.2): “Always…” with exactly these arguments or with any, in this folder
 // only.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { violations } from './axe';
 import { test } from './fixtures';
 import type { Host } from './host';
-import { lastOf, ModelServer } from './model-server';
+import { parrot, say } from './parrot';
 import { keep } from './pictures';
 import { openPrompt } from './questions';
-
-const FIXTURE = join(import.meta.dirname, 'mcp-fixture.mjs');
-
-/** An agent that says back what it is told, through a tool that has to be asked for. */
-async function stage(host: Host): Promise<(folder: string) => Promise<string>> {
-  const models = await ModelServer.start('');
-  onTestFinished(() => models.stop());
-  models.decide = (body) => {
-    const { role, text } = lastOf(body);
-    return role === 'tool' ? { text: `got ${text}` } : { call: { tool: 'echo', args: { text } } };
-  };
-  const model = await host.api<{ id: string }>('POST', 'models', { name: 'Says', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl });
-  const server = await host.api<{ id: string }>('POST', 'mcp-servers', { name: 'parrot', argv: [process.execPath, FIXTURE] });
-  const land = await host.api<{ id: string }>('POST', 'land-configs', { name: 'Asks', main: { mcpServers: [{ id: server.id, tools: { ask: ['echo'] } }] }, sub: {} });
-  const agent = await host.api<{ id: string }>('POST', 'agents', { name: 'Helper', mode: 'flow', landConfigId: land.id, modelId: model.id });
-  // A chat in a folder of its own.
-  return async (folder) => {
-    const workspaceRoot = join(host.home, folder);
-    mkdirSync(workspaceRoot, { recursive: true });
-    return (await host.api<{ id: string }>('POST', 'sessions', { title: folder, agentId: agent.id, workspaceRoot })).id;
-  };
-}
-
-const say = (host: Host, chat: string, text: string) => host.api<{ runId: string }>('POST', `sessions/${chat}/send`, { text });
 
 async function question(host: Host): Promise<string> {
   let found: string | undefined;
@@ -45,7 +19,7 @@ const ended = (host: Host, run: string) => expect.poll(async () => (await host.a
 
 test('“Always…” on a tool approves it with these arguments, or with any, in this folder and nowhere else', async ({ ownHost, open }) => {
   const host = await ownHost();
-  const chat = await stage(host);
+  const chat = await parrot(host);
   const here = await chat('here');
   const first = await say(host, here, 'one');
   const page = await open({ host, at: '#/queue' });

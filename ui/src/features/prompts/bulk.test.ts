@@ -13,6 +13,18 @@ test('what is risky, cut, hidden, foreign or a form is not approved together', (
   expect(approvable(item({ kind: 'kv', fields: [] }, { card }))).toBe(false);
 });
 
+test('calls of tools are approved together where they can be allowed once', () => {
+  const options = [{ value: 'once' }, { value: 'no' }];
+  const tool = (prompt: object = {}, more: object = {}) => item({ kind: 'choice', options, arguments: { to: 'ann' }, ...prompt } as never, { effect: 'tool_approval', card, ...more } as never);
+  expect(approvable(tool())).toBe(true);
+  expect(together([tool(), tool({ arguments: { to: 'bob' } })])).toBeNull();
+  expect(together([tool(), command()])).toBe('mixed');
+  // Options of another program, several at once, something else that is chosen from, too long, or risky.
+  for (const bad of [tool({ options: [{ value: 'allow' }] }), tool({ multiple: true }), tool({}, { effect: 'sampling' }), tool({ diffRef: { lines: 9, shownLines: 2 } }), tool({}, { card: { ...(card as object), risk: 'high' } })]) {
+    expect(approvable(bad)).toBe(false);
+  }
+});
+
 test('one kind at a time, and refusing needs no more than a button', () => {
   expect(together([])).toBe('none');
   expect(together([command(), command()])).toBeNull();

@@ -9,7 +9,13 @@ export const MOST = 200;
 /** Whether one look at the sheet is enough to approve it: all of it is there, and it costs little. */
 export function approvable(item: PromptItem): boolean {
   const whole = !item.partial && item.cut === null && item.hidden.length === 0;
-  return item.kind === 'file_change_confirm' && item.served && item.card !== null && item.card.risk !== 'high' && whole && item.problem === null;
+  const simple = item.kind === 'file_change_confirm' || allowsOnce(item);
+  return simple && item.served && item.card !== null && item.card.risk !== 'high' && whole && item.problem === null;
+}
+
+/** A call of a tool that may be allowed this once. */
+export function allowsOnce({ effectName, body }: PromptItem): boolean {
+  return effectName === 'tool_approval' && body.kind === 'choice' && !body.multiple && body.options.some(({ value }) => value === 'once');
 }
 
 /** Whether it can be refused without filling anything in. */

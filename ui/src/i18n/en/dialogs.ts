@@ -18,7 +18,7 @@ export const dialogs = {
     every: 'Everything in the list, even what isn’t shown here',
     everyHint: (n: number) => `${plural(n, 'question', 'questions')}. You can reject or snooze them all at once; to approve, you need to see each of them.`,
     notRejected: (n: number) => `${n} of them can’t be rejected and stay open.`,
-    alone: 'must be approved on its own',
+    alone: 'can’t be approved here',
     mixed: 'Only questions of one kind can be approved together.',
     done: (n: number) => `${plural(n, 'question', 'questions')} answered`,
     snoozed: (n: number) => `${plural(n, 'question', 'questions')} snoozed`,
