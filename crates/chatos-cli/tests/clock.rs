@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by failing")]
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use chatos_testkit::{RunningHost, Sandbox, eventually};
 use serde_json::{Value, json};
@@ -111,12 +112,18 @@ fn setting_the_clock_ends_no_question_and_keeps_none() {
         set(by);
         // One that has an hour, one that has three seconds and one that has four: when these are over, the hour is not.
         waiting.push(ask(&host, 3_600_000));
+        let began = Instant::now();
         let (short, longer) = (ask(&host, 3_000), ask(&host, 4_000));
         let ended = eventually("the end of its time", || {
             let item = item(&host, &short);
             (item["state"] == "closed").then_some(item)
         });
         assert_eq!(ended["answer"]["response"]["status"], "timeout", "set by {by}: {ended}");
+        let took = began.elapsed();
+        println!("3 s with the clock set by {by}: ended after {took:?}");
+        assert!(took >= Duration::from_secs(3), "set by {by}: ended early, after {took:?}");
+        // Whoever sleeps until a set clock comes round would be here much later, if at all.
+        assert!(took < Duration::from_secs(30), "set by {by}: nobody looked for {took:?}");
         // The clock is set once more while the other one waits.
         set("+30d");
         eventually("the end of the other one", || (item(&host, &longer)["state"] == "closed").then_some(()));

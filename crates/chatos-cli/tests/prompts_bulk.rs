@@ -194,6 +194,65 @@ fn lists_are_filtered_and_counted_by_the_host() {
     host.stop();
 }
 
+#[test]
+fn calls_of_tools_are_looked_at_with_their_arguments_and_put_off_and_back_as_one() {
+    let place = Place::new();
+    let host = place.serve();
+    let ask = |id: &str, options: Value, arguments: Value| {
+        let prompt = json!({ "kind": "choice", "title": "t", "options": options, "arguments": arguments });
+        let material = json!({ "identity": "mcp:mail", "tool": "send_mail", "root": { "path": place.project },
+            "arguments": arguments });
+        let body = json!({ "prompt": prompt, "requestId": id, "owner": "host:mail",
+            "effect": { "name": "tool_approval", "material": material } });
+        let asked = post(&host, "prompts", &body);
+        assert!(asked.status < 300, "{}", asked.text());
+    };
+    let once = json!([{ "value": "once" }, { "value": "no" }]);
+    ask("ann", once.clone(), json!({ "to": "ann" }));
+    ask("bob", once, json!({ "to": "bob" }));
+    // Another program's own answers: only a person picks among them.
+    ask("theirs", json!([{ "value": "proceed" }, { "value": "no" }]), json!({ "to": "eve" }));
+    let select = json!({ "filter": { "kind": "tool_approval" } });
+    let look = |action: &str| {
+        post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": action })).json()
+    };
+    let seen = look("approve");
+    let about: Vec<&str> =
+        seen["items"].as_array().unwrap().iter().filter_map(|item| item["about"].as_str()).collect();
+    assert_eq!(about, [r#"{"to":"ann"}"#, r#"{"to":"bob"}"#], "{seen}");
+    assert_eq!(
+        (&seen["excluded"][0]["id"], &seen["excluded"][0]["reason"]),
+        (&json!("theirs"), &json!("needs_its_own_answer")),
+        "{seen}"
+    );
+    let order = json!({ "select": select, "action": "approve", "digest": seen["digest"] });
+    let done = post(&host, "prompts/bulk", &order).json();
+    assert_eq!((&done["done"], &done["skipped"]), (&json!(["ann", "bob"]), &json!([])), "{done}");
+    let answer = host.ask("GET", "/api/v1/prompts/ann", None).json()["answer"].clone();
+    assert_eq!(answer["response"]["selection"], "once", "{answer}");
+
+    for id in ["one", "two"] {
+        let prompt = json!({ "kind": "kv", "title": id, "fields": [{ "key": "n" }] });
+        assert!(post(&host, "prompts", &json!({ "prompt": prompt, "requestId": id })).status < 300);
+    }
+    let counts = || host.ask("GET", "/api/v1/prompts?limit=1", None).json()["counts"].clone();
+    let all = |snoozed: bool, until: Option<&str>| {
+        let select = json!({ "filter": { "snoozed": snoozed } });
+        let seen =
+            post(&host, "prompts/bulk/preview", &json!({ "select": select, "action": "snooze" })).json();
+        let order = json!({ "select": select, "action": "snooze", "digest": seen["digest"], "until": until });
+        post(&host, "prompts/bulk", &order).json()["done"].as_array().unwrap().len()
+    };
+    let later = "2100-01-01T00:00:00Z";
+    assert_eq!(all(false, Some(later)), 0, "further than 30 days away");
+    let put_off = place.sandbox.run(&["prompts", "snooze", "one", "2h", "--json"]).json();
+    assert_eq!(all(false, put_off["snoozedUntil"].as_str()), 2, "the others as well");
+    assert_eq!((&counts()["needsYou"], &counts()["snoozed"]), (&json!(0), &json!(3)));
+    assert_eq!(all(true, None), 3);
+    assert_eq!((&counts()["needsYou"], &counts()["snoozed"]), (&json!(3), &json!(0)));
+    host.stop();
+}
+
 /// How many questions are being answered when the host is killed.
 const COUNT: usize = 60;
 

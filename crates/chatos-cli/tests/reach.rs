@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use chatos_testkit::{BOT_TOKEN, Receiver, Sandbox, Telegram, child, eventually, skip};
 use serde_json::{Value, json};
@@ -171,6 +172,13 @@ fn a_question_is_put_off_and_back_with_and_without_a_host() {
     assert_eq!((late.status, late.code().as_str()), (1, "already_answered"));
 }
 
+/// Where nobody wakes whoever tells, it looks by itself a minute later; that would be a defect nobody sees here.
+fn told_at_once(who: &str, began: Instant) {
+    let took = began.elapsed();
+    println!("asked in a terminal → {who} told: {took:?}");
+    assert!(took < Duration::from_secs(30), "{who} was told only after {took:?}");
+}
+
 /// A program that ends with the test.
 struct Beside(Child);
 
@@ -224,8 +232,10 @@ fn the_desktop_is_told_and_a_press_that_is_none_answers_nothing() {
     let mut sandbox = place();
     sandbox.set_variable("DBUS_SESSION_BUS_ADDRESS", &address);
     let host = sandbox.serve();
+    let began = Instant::now();
     let id = ask(&sandbox, "Blue or green?");
     eventually("dunst shows it", || (displayed() == "1").then_some(()));
+    told_at_once("the desktop", began);
     // Another program of the session says that everything was pressed.
     for number in 0..20 {
         for action in ["reject", "snooze", "approve", "ok", "default"] {
@@ -265,4 +275,74 @@ fn a_burst_is_one_notice_of_the_real_program() {
     let counts: Vec<Value> = receiver.received().iter().map(|got| got.json()["count"].clone()).collect();
     assert_eq!(counts, [json!(10), json!(0)]);
     assert!(host.stop().success());
+}
+
+/// A stored secret, which stands in everything that is asked about.
+const SECRET: &str = "canary-secret-0123456789";
+
+/// Has a tool called that a person is asked about, with a webhook at each level; gives what each was told.
+fn told_of(server: &str, tool: &str, arguments: &Value) -> [(&'static str, String); 4] {
+    let (mut sandbox, receiver) = (place(), Receiver::start());
+    for (name, value) in [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ("CHATOS_SET_SHELL_CONFIRM", "always"),
+        ("CHATOS_SET_CONFIRM_FILE_CHANGES", "true"),
+    ] {
+        sandbox.set_variable(name, value);
+    }
+    assert_eq!(sandbox.run_elsewhere(&["secrets", "set", "CANARY"], SECRET).status, 0);
+    let levels = ["count", "tool", "title", "full"];
+    for level in levels {
+        let url = receiver.url(&format!("/{level}"));
+        let add = ["reach", "add", "webhook", &url, "--name", level, "--privacy", level, "--delay", "0"];
+        let added = sandbox.run(&[&add[..], &["--on-my-network"]].concat());
+        assert_eq!(added.status, 0, "{added:?}");
+    }
+    let project = sandbox.root().join("canary-project");
+    std::fs::create_dir_all(&project).unwrap();
+    let host = sandbox.serve_with(&["--project", project.to_str().unwrap()]);
+    let body = json!({ "server": server, "tool": tool, "root": project, "arguments": arguments });
+    let (mut wire, token) = (host.connect(), host.token.clone());
+    let began = Instant::now();
+    let calling = std::thread::spawn(move || {
+        wire.ask(&token, "POST", "/api/v1/tools/call", Some(&body)).unwrap().json()
+    });
+    let told = |level: &str| {
+        let all = receiver.received();
+        let of = all.iter().filter(|got| got.path == format!("/{level}"));
+        of.map(|got| format!("{:?} {}", got.headers, got.body)).collect::<Vec<_>>().join("\n")
+    };
+    eventually("every webhook is told", || levels.iter().all(|level| !told(level).is_empty()).then_some(()));
+    told_at_once("the webhooks", began);
+    let list = host.ask("GET", "/api/v1/prompts?view=needs_you", None).json();
+    let id = list["items"][0]["requestId"].as_str().unwrap();
+    assert_eq!(sandbox.run(&["prompts", "answer", id, "--cancel"]).status, 0);
+    assert_eq!(calling.join().unwrap()["structuredContent"]["status"], "canceled");
+    assert!(host.stop().success());
+    levels.map(|level| (level, told(level)))
+}
+
+/// A webhook is told what its level names and nothing else, of a command and of a file as they are really asked about. No
+/// level names contents, and a secret stands nowhere.
+#[test]
+fn no_level_tells_more_than_it_names_and_none_a_secret() {
+    let command = format!("canary-command --token {SECRET} < /canary-folder/x");
+    let file = json!({ "path": "canary-path/a.txt", "contents": format!("canary-contents {SECRET}\n") });
+    for told in [
+        told_of("shell_tasks", "run_shell_command", &json!({ "command": command })),
+        told_of("code_writer", "write_file", &file),
+    ] {
+        let is_command = told[3].1.contains("run_shell_command");
+        let tool = if is_command { "run_shell_command" } else { "write_file" };
+        for (rank, (level, text)) in told.iter().enumerate() {
+            for never in ["canary-secret", "canary-contents"] {
+                assert!(!text.contains(never), "{level}: {text}");
+            }
+            assert_eq!(text.contains(tool), rank >= 1, "{level}: {text}");
+            assert_eq!(text.contains("canary-project"), rank >= 2, "{level}: {text}");
+            assert_eq!(text.contains("canary-path"), !is_command && rank >= 2, "{level}: {text}");
+            assert_eq!(text.contains("canary-command"), is_command && rank == 3, "{level}: {text}");
+            assert_eq!(text.contains("/canary-folder"), is_command && rank == 3, "{level}: {text}");
+        }
+    }
 }

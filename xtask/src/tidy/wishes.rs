@@ -32,7 +32,20 @@ fn judge(of: &str, page: &str, files: &[String], read: &dyn Fn(&str) -> String) 
         let cell = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
         // `::name` is a test of the file that was named last; of TypeScript, words of its title.
         let mut last = String::new();
-        for name in cell.split('`').skip(1).step_by(2).filter(|name| name.contains(['.', '/', ':'])) {
+        for (place, name) in cell.split('`').enumerate() {
+            // Between two names: what stands in quotation marks is the title of a test of the one before.
+            if place % 2 == 0 {
+                findings.extend(
+                    titles(name)
+                        .into_iter()
+                        .filter(|title| !has_title(&read(&last), title))
+                        .map(|title| Finding::error("wishes", of, format!("`{last}` has no test “{title}”"))),
+                );
+                continue;
+            }
+            if !name.contains(['.', '/', ':']) {
+                continue;
+            }
             let (path, test) = name.split_once("::").map_or((name, None), |(path, test)| (path, Some(test)));
             if !path.is_empty() {
                 last = found(path, files).unwrap_or_default();
@@ -51,6 +64,18 @@ fn judge(of: &str, page: &str, files: &[String], read: &dyn Fn(&str) -> String) 
         }
     }
     findings
+}
+
+/// Titles in quotation marks; one may be cut off with an ellipsis.
+fn titles(text: &str) -> Vec<&str> {
+    let parts = text.split('“').skip(1).filter_map(|part| part.split_once('”'));
+    parts.map(|(title, _)| title.trim_end_matches('…').trim()).collect()
+}
+
+/// Quotation marks inside a title differ from those around it.
+fn has_title(file: &str, title: &str) -> bool {
+    let bare = |text: &str| text.replace(['“', '”', '‘', '’', '\'', '"', '`', '\\'], "");
+    bare(file).contains(&bare(title))
 }
 
 /// The file or folder that is meant.
@@ -92,6 +117,8 @@ mod tests {
         assert_eq!(judge(&page("`runs/away.rs::three`, `::on`")).len(), 60);
         assert_eq!(judge(&page("`quiet.spec.ts::fn one`")), []);
         assert_eq!(judge(&page("`quiet.spec.ts::three files`")).len(), 30);
+        assert_eq!(judge(&page("`quiet.spec.ts` “fn one …”, “‘fn’ two”; `runs/away.rs`")), []);
+        assert_eq!(judge(&page("`quiet.spec.ts` “fn one …” and “three”")).len(), 30);
         assert_eq!(judge("| 1 | a | b | – |").len(), 1);
     }
 }

@@ -5,6 +5,7 @@ mod async_task;
 mod away;
 mod boundaries;
 mod budget;
+mod bulk_kill;
 mod cached;
 mod changed;
 mod chat;
