@@ -220,6 +220,29 @@ async function inbox({ page, cdp, url }) {
   appendFileSync(join(state, 'ui-prompts.jsonl'), `${lines.join('\n')}\n`);
   await page.goto(`${url}#/queue`);
   await page.getByRole('heading', { level: 2, name: 'Question 0', exact: true }).waitFor();
+  const opened = [];
+  for (let n = 0; n < 9; n += 1) {
+    await page.goto(`${url}#/tasks`);
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+    await pause(1_500);
+    opened.push(await page.evaluate(async () => {
+      const chosenAt = performance.now();
+      location.hash = '#/queue';
+      while (!document.querySelector('[data-list] [role="option"]')) await new Promise(requestAnimationFrame);
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      return performance.now() - chosenAt;
+    }));
+  }
+  report(`an Inbox of ${QUESTIONS} questions, chosen → first rows painted, p50`, at(opened, 0.5), 'ms', 150, `slowest of ${opened.length}: ${Math.max(...opened).toFixed(0)} ms`);
+  const box = await page.locator('[data-list]').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const told = await watch(page, async () => {
+    for (let n = 0; n < 600; n += 1) await page.mouse.wheel(0, 240);
+    await pause(500);
+  }, true);
+  const frames = told.frames.slice(1);
+  report('… scrolling down through it, the longest frame', Math.max(...frames), 'ms', 50, `p50 ${at(frames, 0.5).toFixed(0)} ms, p99 ${at(frames, 0.99).toFixed(0)} ms, ${frames.filter((ms) => ms > 50).length} of ${frames.length} over 50 ms`);
   const count = async () => {
     for (let n = 0; n < 3; n += 1) {
       await cdp.send('HeapProfiler.collectGarbage');
