@@ -27,8 +27,8 @@ struct Dispatching {
     dispatcher: Arc<Dispatcher>,
 }
 
-/// A place for [`Calls`] among the parts they are made of themselves: it is filled when they stand, and does not keep
-/// them.
+/// A place for [`Calls`] among the parts they are made of themselves: it is filled when they stand, and never keeps
+/// them alive by itself.
 #[derive(Clone, Default)]
 pub struct CallsSlot(Arc<OnceLock<Weak<Inner>>>);
 

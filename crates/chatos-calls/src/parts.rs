@@ -33,7 +33,7 @@ pub struct CallParts {
     pub environment: Environment,
     /// The folder the host was started in: where calls by hand work that name none.
     pub project: PathBuf,
-    /// `$sessionRoot` (plugins §1.1).
+    /// What `$sessionRoot` stands for in manifests (plugins §1.1).
     pub session_root: PathBuf,
     pub started_at: i64,
     /// This very program, where it may be started again to read a document.
@@ -62,7 +62,7 @@ impl CallParts {
     }
 }
 
-/// Work that panicked.
+/// The fault of work that panicked before it had an answer.
 pub(crate) fn failed(error: &dyn std::error::Error) -> Fault {
     Fault::new(ErrorCode::Internal, Text::same("the work failed")).caused_by(error)
 }

@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Bytes from Base64.
+/// The bytes that a Base64 text stands for.
 pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text.trim()).ok()
 }
 
-/// Bytes as Base64.
+/// Any bytes as one line of Base64.
 pub fn encode_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

@@ -214,7 +214,7 @@ impl Host {
         &self.servers
     }
 
-    /// Where tools are called.
+    /// The one place where tools are called.
     pub fn calls(&self) -> &Calls {
         &self.calls
     }
@@ -224,7 +224,7 @@ impl Host {
         self.calls.tools()
     }
 
-    /// Chats and runs.
+    /// Chats and runs of this state.
     pub fn runs(&self) -> &Runs {
         &self.runs
     }

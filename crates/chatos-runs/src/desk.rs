@@ -141,7 +141,7 @@ impl Runs {
     }
 }
 
-/// Work that panicked.
+/// The fault of work that panicked before it had an answer.
 pub(super) fn broken(error: &chatos_blocking::WorkError) -> Fault {
     Fault::new(ErrorCode::Internal, Text::same("work of a run failed")).caused_by(error)
 }
