@@ -2,7 +2,8 @@
 // file changed with approval, an app, a question answered, a model added and used. Sixty seconds are
 // plenty (pages §3). With CHATOS_PICTURES=<folder> each stop is kept as a picture.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { violations } from './axe';
@@ -16,10 +17,12 @@ const WORDS = {
   en: {
     headline: 'Run AI agents and apps on this computer', approve: 'Approve', steps: (n: number) => `${n} of 5 done`,
     choose: 'Just look around', send: 'Submit', told: 'The program got your answer: Just look around', message: 'Message',
+    changed: 'Changed files', undo: 'Undo…', undoOne: 'Undo 1 file', found: 'opencode (found)', add: 'Add a model', paste: 'Paste a key or an address', go: 'Continue', model: /^Model/, test: 'Test and add', start: 'Start chatting',
   },
   zh: {
     headline: '在这台电脑上运行 AI 智能体和应用', approve: '同意', steps: (n: number) => `已完成 ${n}/5`,
     choose: '随便看看', send: '提交', told: '程序收到了你的回答：随便看看', message: '消息',
+    changed: '更改的文件', undo: '撤销…', undoOne: '撤销 1 个文件', found: 'opencode（已找到）', add: '添加模型', paste: '粘贴密钥或地址', go: '继续', model: /^模型/, test: '测试并添加', start: '开始对话',
   },
 };
 
@@ -29,7 +32,12 @@ describe.each(['en', 'zh'] as const)('a newcomer (%s)', (language) => {
     const models = await ModelServer.start('');
     onTestFinished(() => models.stop());
     models.decide = () => ({ text: 'Hello from a real model.' });
-    const host = await ownHost();
+    // A coding agent is on this computer; it is found by its name.
+    const bin = mkdtempSync(join(tmpdir(), 'chatos-newcomer-'));
+    onTestFinished(() => rmSync(bin, { recursive: true }));
+    writeFileSync(join(bin, 'opencode'), '#!/bin/sh\n');
+    chmodSync(join(bin, 'opencode'), 0o755);
+    const host = await ownHost({ env: { PATH: `${bin}:${process.env['PATH'] ?? ''}` } });
     const page = await open({ host, at: false, language });
     const link = await host.signInLink();
     const began = Date.now();
@@ -39,6 +47,7 @@ describe.each(['en', 'zh'] as const)('a newcomer (%s)', (language) => {
     // What it is for, and what can be done now.
     await page.getByRole('heading', { name: w.headline }).waitFor();
     expect(await page.locator('[data-try]').count()).toBe(3);
+    await page.getByRole('button', { name: w.found }).waitFor();
     await shot('1-welcome');
 
     // An agent changes a file: shown first, written after the yes.
@@ -52,6 +61,14 @@ describe.each(['en', 'zh'] as const)('a newcomer (%s)', (language) => {
     await page.locator('[data-tool="write_file"][data-state="ok"]').waitFor();
     expect(readFileSync(file, 'utf8')).toContain('ChatOS');
     await shot('3-written');
+
+    // And taken back.
+    await page.getByRole('link', { name: w.changed }).click();
+    await page.locator('li[data-kind="created"]').getByRole('link').first().click();
+    await page.locator('[data-change-view]').getByRole('button', { name: w.undo }).click();
+    await page.getByRole('dialog').getByRole('button', { name: w.undoOne }).click();
+    await expect.poll(() => existsSync(file)).toBe(false);
+    await shot('3b-undone');
 
     // An app.
     await page.goto(`${host.url}#/chat`);
@@ -71,10 +88,15 @@ describe.each(['en', 'zh'] as const)('a newcomer (%s)', (language) => {
     // A model of one's own.
     await page.goto(`${host.url}#/chat`);
     await page.getByText(w.steps(3)).waitFor();
-    await host.api('POST', 'models', { name: 'My model', provider: 'openai', model: 'tiny', baseUrl: models.baseUrl, isDefault: true });
+    await page.locator('[data-first-minute]').getByRole('link', { name: w.add }).click();
+    await page.getByLabel(w.paste).fill(models.baseUrl);
+    await page.getByRole('button', { name: w.go }).click();
+    await page.getByRole('combobox', { name: w.model }).fill('tiny');
+    await page.getByRole('button', { name: w.test }).click();
+    await shot('6-model');
+    await page.getByRole('link', { name: w.start }).click();
     await page.getByText(w.steps(4)).waitFor();
     expect(await page.locator('[data-demo]').count()).toBe(0);
-    await shot('6-model');
     await page.getByLabel(w.message, { exact: true }).fill('Hi');
     await page.keyboard.press('Enter');
     await page.locator('[data-row="assistant"]').getByText('Hello from a real model.').waitFor();
