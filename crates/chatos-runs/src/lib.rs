@@ -15,6 +15,7 @@ mod other;
 mod parts;
 #[cfg(feature = "otlp")]
 mod push;
+mod resume;
 mod send;
 mod sessions;
 mod stage;

@@ -44,12 +44,23 @@ impl Work {
     pub(super) async fn compact_now(&self, wish: &str) -> Result<bool, Fault> {
         match self {
             Self::Model(turn) => turn.compact_now(wish).await,
-            Self::Other(turn) => Err(not_for_acp(Text::new(
-                format!("{} keeps its own context; ChatOS cannot summarize it", turn.agent),
-                format!("{} 自行管理上下文，ChatOS 无法总结", turn.agent),
-            ))),
+            Self::Other(turn) => Err(own_context(turn)),
         }
     }
+
+    pub(super) async fn can_compact(&self) -> Result<bool, Fault> {
+        match self {
+            Self::Model(turn) => turn.can_compact().await,
+            Self::Other(turn) => Err(own_context(turn)),
+        }
+    }
+}
+
+fn own_context(turn: &AcpTurn) -> Fault {
+    not_for_acp(Text::new(
+        format!("{} keeps its own context; ChatOS cannot summarize it", turn.agent),
+        format!("{} 自行管理上下文，ChatOS 无法总结", turn.agent),
+    ))
 }
 
 pub(super) fn not_for_acp(message: Text) -> Fault {

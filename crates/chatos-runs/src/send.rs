@@ -141,16 +141,7 @@ impl Runs {
         if self.under_way(session).await.is_some() {
             return Err(answering());
         }
-        let id = session.to_owned();
-        let last = self
-            .work(move |store| {
-                let (rows, _) = store.messages(&id, None, 500)?;
-                let asked =
-                    |row: &MessageRow| row.role == MessageRole::User && row.kind == MessageKind::Normal;
-                Ok(rows.into_iter().rfind(asked))
-            })
-            .await?;
-        let Some(row) = last else {
+        let Some(row) = self.last_asked(session).await? else {
             return Err(Fault::new(
                 ErrorCode::NotFound,
                 Text::fixed("there is no message to send again", "没有可以重新发送的消息"),
@@ -163,6 +154,17 @@ impl Runs {
             ..SendOrder::default()
         };
         self.send(session, order, Sender::default()).await
+    }
+
+    /// The newest message of the person that was to be answered.
+    pub(super) async fn last_asked(&self, session: &str) -> Result<Option<MessageRow>, Fault> {
+        let id = session.to_owned();
+        self.work(move |store| {
+            let (rows, _) = store.messages(&id, None, 500)?;
+            let asked = |row: &MessageRow| row.role == MessageRole::User && row.kind == MessageKind::Normal;
+            Ok(rows.into_iter().rfind(asked))
+        })
+        .await
     }
 
     /// Shows another version of a message, with everything that followed it.
@@ -312,14 +314,12 @@ impl Runs {
             created_at: now_ms(),
             ..RunRow::default()
         };
-        if self.summarise(run, wish).await? {
-            return Ok(true);
-        }
-        Err(Fault::new(
-            ErrorCode::Conflict,
-            Text::fixed("there is nothing to summarize yet", "还没有可以总结的内容"),
-        )
-        .code("nothing_to_compact"))
+        // On its own: who asked may go away in the middle, and a run left there would never end.
+        let (runs, wish) = (self.clone(), wish.to_owned());
+        let made = tokio::spawn(async move { runs.summarise(run, &wish).await }).await;
+        let failed = Text::same("work of a run failed");
+        let made = made.map_err(|error| Fault::new(ErrorCode::Internal, failed).caused_by(&error))??;
+        if made { Ok(true) } else { Err(nothing_to_compact()) }
     }
 
     /// Corrects a run under way. Gives the id of the message.
@@ -462,6 +462,15 @@ impl Runs {
 
 fn nothing_said() -> Fault {
     Fault::new(ErrorCode::InvalidArgument, Text::fixed("/text: write something", "/text：请输入内容"))
+}
+
+pub(super) fn nothing_to_compact() -> Fault {
+    Fault::new(ErrorCode::Conflict, Text::fixed("there is nothing to summarize yet", "还没有可以总结的内容"))
+        .code("nothing_to_compact")
+        .hint(Text::fixed(
+            "for more room choose a model with a larger window",
+            "如需更大空间，请选择上下文窗口更大的模型",
+        ))
 }
 
 /// A chat that came from a file has no next message.

@@ -27,7 +27,7 @@ use chatos_store::{
 };
 use chatos_tool::{Fault, Text};
 use chatos_wire::chat_event::{
-    ChatBody, ContextBody, ContextParts, MessageBody, RetryBody, ToolCallBody, UsageBody,
+    ChatBody, ContextBody, ContextParts, ContextTools, MessageBody, RetryBody, ToolCallBody, UsageBody,
 };
 use chatos_wire::event::Nothing;
 use chatos_wire::run_line::{ModelCallLine, RunLine, TextLine, ThoughtLine};
@@ -59,7 +59,7 @@ fn opaque(origin: &Origin, finished: &Finished, usage: &Value) -> String {
 }
 
 /// How full the window is, for those who watch.
-fn context_body(facts: &ContextFacts) -> ContextBody {
+fn context_body(facts: &ContextFacts, set: &Toolset) -> ContextBody {
     ContextBody {
         used: facts.used,
         window: facts.window.tokens,
@@ -72,6 +72,9 @@ fn context_body(facts: &ContextFacts) -> ContextBody {
             messages: facts.messages,
             results: facts.results,
         },
+        // Without definitions in the request it knows none.
+        tools: (facts.tools > 0)
+            .then(|| ContextTools { loaded: set.listed().count() as u64, all: set.len() as u64 }),
     }
 }
 
@@ -320,7 +323,8 @@ impl Inner {
             estimated: usage_row.estimated,
             cost: usage_row.cost,
             currency: (!usage_row.currency.is_empty()).then(|| usage_row.currency.clone()),
-            context: (finished.context.window.tokens > 0).then(|| context_body(&finished.context)),
+            context: (finished.context.window.tokens > 0)
+                .then(|| context_body(&finished.context, &finished.set)),
         };
         let usage = json!(used);
         // Programs of other makers seldom say what they used.

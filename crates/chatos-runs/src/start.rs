@@ -187,7 +187,7 @@ impl Runs {
         }
         let mut registered = Registered { runs: self.clone(), active: Arc::clone(&active), began: false };
         let (owner, until, id) = (self.owner().to_owned(), self.lease(), run.id.clone());
-        let continued = run.started_at.is_some();
+        let before = run;
         let run = self.work(move |store| store.claim_run(&id, &owner, until, from)).await?;
         let begun = {
             let (runs, active) = (self.clone(), Arc::clone(&active));
@@ -198,15 +198,21 @@ impl Runs {
         let begun = match begun {
             Ok(begun) => begun,
             Err(fault) => {
-                self.put_back(&active.run_id, from).await?;
+                self.put_back(before).await?;
                 return Err(fault);
             }
         };
         let stage = begun.stage.clone();
         let known: &HostStage = active.stage.get_or_init(|| stage.clone());
         debug_assert_eq!(known.parts.run.id, active.run_id);
+        let continued = before.started_at.is_some();
         if continued {
             stage.work(|stage| stage.note_resume()).await?;
+        }
+        // It failed before; also where a host was killed right after it went on.
+        if !before.error_code.is_empty() {
+            active.steer.ask_compact(String::new());
+            stage.work(|stage| stage.take_back_failure()).await?;
         }
         stage.parts.emitter.run_changed(RunState::Running, None);
         let started = StartedLine { continued, kind: stage.parts.run.kind };
@@ -221,10 +227,14 @@ impl Runs {
     }
 
     /// A run that could not begin is as it was before.
-    async fn put_back(&self, run_id: &str, from: &[RunState]) -> Result<(), Fault> {
-        let state = from.first().copied().unwrap_or(RunState::Interrupted);
-        let (run_id, owner) = (run_id.to_owned(), self.owner().to_owned());
-        let change = RunChange { state: Some(state), released: true, ..RunChange::default() };
+    async fn put_back(&self, before: RunRow) -> Result<(), Fault> {
+        let (run_id, owner) = (before.id, self.owner().to_owned());
+        let change = RunChange {
+            state: Some(before.state),
+            finished: before.state.is_over(),
+            released: true,
+            ..RunChange::default()
+        };
         self.work(move |store| {
             store.write_run(RunWrite { run_id, owner, change: Some(change), ..RunWrite::default() })
         })
@@ -354,39 +364,6 @@ impl Runs {
         for active in running {
             self.stop_and_wait(&active).await;
         }
-    }
-
-    /// Continues an interrupted run.
-    pub async fn resume(&self, run_id: &str) -> Result<(), Fault> {
-        let id = run_id.to_owned();
-        let run = self.work(move |store| store.run(&id)).await?.ok_or_else(|| no_run(run_id))?;
-        if run.state != RunState::Interrupted {
-            return Err(wrong_state(&run, "continued", "继续"));
-        }
-        if run.kind == RunKind::Sub && !run.parent_run_id.is_empty() {
-            let parent = run.parent_run_id.clone();
-            let parent = self.work(move |store| store.run(&parent)).await?;
-            if parent.is_some_and(|parent| parent.state == RunState::Interrupted) {
-                return Err(Fault::new(
-                    ErrorCode::Conflict,
-                    Text::fixed(
-                        "this subagent goes on with the run that started it",
-                        "此子智能体会随启动它的运行一起继续",
-                    ),
-                )
-                .hint(Text::new(
-                    format!("continue the run `{}`", run.parent_run_id),
-                    format!("请继续运行 `{}`", run.parent_run_id),
-                )));
-            }
-        }
-        let session = run.session_id.clone();
-        let started = self.start(run, &[RunState::Interrupted]).await;
-        if started.is_err() {
-            // A message that came meanwhile found the chat busy.
-            self.start_next(&session).await?;
-        }
-        started.map(drop)
     }
 
     /// Gives up an interrupted run, or one that waits for its turn.

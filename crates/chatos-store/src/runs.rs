@@ -124,7 +124,7 @@ pub enum MessageWrite {
     },
     /// An attempt failed: its text is void.
     Void { id: String },
-    /// An answer that never began goes.
+    /// An answer that never began goes, or the notice of a failure that is none any more.
     Drop { id: String },
 }
 
@@ -422,7 +422,7 @@ fn write_message(connection: &Connection, message: &MessageWrite) -> Result<(), 
             // Only the last message of a chat may go, so that the order stays without a gap.
             connection
                 .prepare_cached(
-                    "DELETE FROM messages WHERE id = ?1 AND partial = 1 AND content = '' AND seq =
+                    "DELETE FROM messages WHERE id = ?1 AND (partial = 1 AND content = '' OR kind = 'notice') AND seq =
                        (SELECT max(seq) FROM messages o WHERE o.session_id = messages.session_id)",
                 )?
                 .execute([id])?;

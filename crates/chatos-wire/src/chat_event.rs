@@ -268,6 +268,18 @@ pub struct ContextBody {
     /// `person`, `vendor`, `learned`, `catalogue` or `default`.
     pub window_source: String,
     pub parts: ContextParts,
+    /// How many tools the model knows; absent where it was told of none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ContextTools>,
+}
+
+/// How many tools a model knows.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub struct ContextTools {
+    /// Those whose definitions it is sent.
+    pub loaded: u64,
+    /// Those and all that it finds on demand.
+    pub all: u64,
 }
 
 /// What fills a window, in estimated tokens.

@@ -68,7 +68,7 @@ export class ChatApi {
 
   /** The newest runs of a chat, those of its subagents among them. */
   lastRuns(id: string): Promise<{ items: RunView[] }> {
-    return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 1 } });
+    return this.http.get(`${V1}/runs`, { query: { sessionId: id, kind: 'chat', limit: 10 } });
   }
 
   run(id: string): Promise<RunView> {

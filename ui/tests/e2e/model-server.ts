@@ -23,6 +23,10 @@ export interface Script {
   calls?: { tool: string; args: unknown }[];
   /** Waits until this resolves before it says anything. */
   after?: Promise<void>;
+  /** Refuses with this error instead. */
+  refuse?: { status: number; error: object };
+  /** Tokens of the request, as it counts them. */
+  tokens?: number;
 }
 
 /** The text of the last message, and who said it. */
@@ -75,11 +79,18 @@ export class ModelServer {
           response.end(JSON.stringify({ data: [{ id: 'tiny' }, { id: 'small' }] }));
           return;
         }
+        const body = made.requests.at(-1)?.body ?? {};
+        const script = made.decide(body);
+        if (script.refuse) {
+          response.writeHead(script.refuse.status, { 'Content-Type': 'application/json' });
+          response.end(JSON.stringify({ error: script.refuse.error }));
+          return;
+        }
+        const tokens = script.tokens ?? 3;
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
         const chunk = (delta: object, finish: string | null) => `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', model: 'tiny', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-        const body = made.requests.at(-1)?.body ?? {};
-        void made.#answer(body, (delta, finish = null) => response.write(chunk(delta, finish)), response).then(() => {
-          response.write(`data: ${JSON.stringify({ id: 'c1', choices: [], usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 } })}\n\n`);
+        void made.#answer(script, body, (delta, finish = null) => response.write(chunk(delta, finish)), response).then(() => {
+          response.write(`data: ${JSON.stringify({ id: 'c1', choices: [], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } })}\n\n`);
           response.end('data: [DONE]\n\n');
         });
       });
@@ -87,8 +98,7 @@ export class ModelServer {
     return made;
   }
 
-  async #answer(body: Body, send: (delta: object, finish?: string | null) => void, response: ServerResponse): Promise<void> {
-    const script = this.decide(body);
+  async #answer(script: Script, body: Body, send: (delta: object, finish?: string | null) => void, response: ServerResponse): Promise<void> {
     await script.after;
     if (script.calls) {
       const calls = script.calls.map(({ tool, args }, index) => ({ index, id: `call-${this.requests.length}-${index}`, type: 'function', function: { name: offered(body, tool) ?? tool, arguments: JSON.stringify(args) } }));

@@ -191,7 +191,7 @@ impl Turn {
             return Ok(false);
         }
         efforts.summarised = true;
-        let tail = Self::tail(room);
+        let tail = if wish.is_some() { Self::asked_tail(drawn) } else { Self::tail(room) };
         let wish = wish.unwrap_or_default();
         self.compact(chat, &drawn.said, drawn, tail, CompactKind::Summary, &wish).await
     }

@@ -195,16 +195,33 @@ impl Turn {
         Err(ModelError::new(Class::Network, "the answer ended in the middle"))
     }
 
+    /// The tail where a person asked for a summary: of a short conversation a third stays, so that there is something
+    /// to summarise.
+    pub(super) fn asked_tail(drawn: &Drawn) -> u64 {
+        let used: u64 = drawn.said.iter().map(|said| drawn.room.tokens(&said.message)).sum();
+        Self::tail(&drawn.room).min(used / 3)
+    }
+
     /// A summary because a person asked for one; `false` when there is nothing to summarise.
     pub async fn compact_now(&self, wish: &str) -> Result<bool, Fault> {
+        let (chat, drawn) = self.drawn_now().await?;
+        let tail = Self::asked_tail(&drawn);
+        self.compact(&chat, &drawn.said, &drawn, tail, CompactKind::Summary, wish).await
+    }
+
+    /// Whether [`Self::compact_now`] would find something to summarise.
+    pub async fn can_compact(&self) -> Result<bool, Fault> {
+        let (_, drawn) = self.drawn_now().await?;
+        Ok(cut(&drawn.said, &drawn.room, Self::asked_tail(&drawn)).is_some())
+    }
+
+    /// The conversation as it would be sent now.
+    async fn drawn_now(&self) -> Result<(Transcript, Drawn), Fault> {
         let chat = self.stage.chat().await?;
         let set = self.stage.tools().await?;
         let system = self.stage.system(std::sync::Arc::clone(&set)).await?;
         let drawn = self.draw(&chat, &system, &[], &super::answer::Pass::plain(), None);
-        let used: u64 = drawn.said.iter().map(|said| drawn.room.tokens(&said.message)).sum();
-        // Of a short conversation a third stays, so that there is something to summarise.
-        let tail = Self::tail(&drawn.room).min(used / 3);
-        self.compact(&chat, &drawn.said, &drawn, tail, CompactKind::Summary, wish).await
+        Ok((chat, drawn))
     }
 }
 

@@ -44,6 +44,7 @@ mod support;
 mod terminal;
 mod thinking;
 mod together;
+mod too_long;
 mod trace;
 mod vendors_refuse;
 mod versions;

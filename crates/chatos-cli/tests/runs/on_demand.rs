@@ -104,6 +104,10 @@ fn a_tool_out_of_two_hundred_is_found_asked_about_by_its_name_and_called() {
         "the list never changes"
     );
     assert!(requests[0]["messages"].to_string().contains("many (200)"), "the servers are named");
+    let said = host.ask("GET", &format!("/api/v1/sessions/{chat}/messages"), None).json();
+    let known =
+        said["messages"].as_array().unwrap().iter().find_map(|one| one.pointer("/usage/context/tools"));
+    assert_eq!(known, Some(&json!({ "loaded": 4, "all": 204 })), "{said}");
     assert!(
         last(requests.last().unwrap()).1.contains("tool_150 green"),
         "{:?}",

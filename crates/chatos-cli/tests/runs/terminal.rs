@@ -93,6 +93,19 @@ fn commands_do_what_help_says() {
 }
 
 #[test]
+fn the_line_above_says_how_full_the_window_is() {
+    let stand = Stand::speaking(&json!({ "contextTokens": 64_000 }), |request| {
+        Script::counted(decide(request), 26_240)
+    });
+    let mut terminal = chat(&stand, &[]);
+    let before = terminal.screen();
+    assert!(before.contains("counter · scripted · ") && !before.contains("ctx "), "{before}");
+    terminal.enter("hello").expect("you said hello.").expect("counter · scripted · ").expect(" · ctx 41%");
+    terminal.enter("/quit");
+    assert_eq!(terminal.end().0, Some(0));
+}
+
+#[test]
 fn ctrl_c_clears_then_asks_then_leaves_and_ctrl_d_leaves() {
     let stand = Stand::new(decide);
     let mut terminal = chat(&stand, &[]);

@@ -6,6 +6,7 @@ use chatos_tool::{Fault, Lang};
 #[cfg(feature = "otlp")]
 use chatos_wire::RunKind;
 use chatos_wire::chat_event::{AbortedBody, ChatBody, DoneBody, ErrorBody, ToolResultBody};
+use chatos_wire::event::Nothing;
 use chatos_wire::run_line::{FinishedLine, RunLine};
 use chatos_wire::{MessageKind, MessageRole, RunEnd, RunState, StepState};
 
@@ -91,6 +92,23 @@ impl Inner {
             self.parts.emitter.chat(ChatBody::ToolResult(ToolResultBody { message, trace: None }));
         }
         self.tell_end(end, state, reason, told);
+        Ok(())
+    }
+
+    /// The run failed and goes on: its failure is none any more, and what the chat was told of it goes.
+    pub(crate) fn take_back_failure(&self) -> Result<(), Fault> {
+        let rows = kept(self.store().messages_of_run(&self.parts.run.id))?;
+        let notices = rows.into_iter().filter(|row| row.kind == MessageKind::Notice);
+        kept(self.store().write_run(RunWrite {
+            messages: notices.map(|row| MessageWrite::Drop { id: row.id }).collect(),
+            change: Some(RunChange {
+                error_code: Some(String::new()),
+                error_message: Some(String::new()),
+                ..RunChange::default()
+            }),
+            ..self.moment()
+        }))?;
+        self.parts.emitter.chat(ChatBody::MessagesRefresh(Nothing {}));
         Ok(())
     }
 

@@ -26,7 +26,11 @@ pub(crate) fn add(routes: &mut Routes) {
     routes.get("/api/v1/runs", "Runs, newest first", list);
     routes.get("/api/v1/runs/{id}", "One run with its steps", show);
     routes.post("/api/v1/runs/{id}/abort", "Stops a run", abort);
-    routes.post("/api/v1/runs/{id}/resume", "Continues an interrupted run", resume);
+    routes.post(
+        "/api/v1/runs/{id}/resume",
+        "Continues an interrupted run, or one that failed because its chat was too long",
+        resume,
+    );
     routes.post("/api/v1/runs/{id}/discard", "Gives up an interrupted run", discard);
     routes.post("/api/v1/runs/{id}/steer", "Corrects a run under way", steer);
     routes.post("/api/v1/runs/{id}/branch", "A new chat whose history ends at a step", branch);

@@ -58,6 +58,8 @@ impl Plain {
         match value {
             // The system prompt counts too, and names folders of this machine.
             Value::Object(_) if name == "sizes" || name == "parts" => shape(value),
+            // Which tools there are is said elsewhere.
+            Value::Object(counts) if name == "tools" && counts.contains_key("loaded") => shape(value),
             Value::Object(map) => Value::Object(
                 map.iter().map(|(key, value)| (self.text(key), self.member(key, value))).collect(),
             ),
