@@ -127,6 +127,17 @@ impl Tools {
         Self { layer: Arc::new(layer), env, servers: Mutex::default(), running, log }
     }
 
+    /// What a command of a project could touch and why, without running it. Blocks.
+    pub fn explain_command(
+        &self,
+        root: &std::path::Path,
+        command: &str,
+        lang: Lang,
+    ) -> Result<chatos_shell::Explained, Fault> {
+        let settings = self.layer.settings();
+        chatos_shell::explain(&chatos_shell::ShellHome::of(&self.env), &settings, root, command, lang)
+    }
+
     /// The server of this name.
     pub fn server(&self, name: &str) -> Result<Arc<Server>, Fault> {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,6 +17,16 @@ pub enum SafetyMode {
     Relaxed,
 }
 
+impl SafetyMode {
+    /// The word in settings and results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Relaxed => "relaxed",
+        }
+    }
+}
+
 /// `shellSandbox`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxUse {

@@ -33,6 +33,18 @@ pub(super) enum Grade {
     Block,
 }
 
+impl Grade {
+    /// The word in results.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Ask => "ask",
+            Self::Block => "block",
+        }
+    }
+}
+
 /// One thing seen in a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Finding {

@@ -1,7 +1,7 @@
 //! What is decided before a command runs: refused, asked, or run, and inside which boundary
 //! (servers §3.1, §3.3; tools §15).
 
-use chatos_layer::{CallCx, ConfirmUse, NetworkUse, SafetyMode, SandboxUse};
+use chatos_layer::{CallCx, ConfirmUse, NetworkUse, SafetyMode, SandboxUse, ShellSettings, ToolSettings};
 use chatos_tool::{DenyRule, Lang, Needed, Text, ToolError};
 
 use super::check::{Checked, Grade};
@@ -33,13 +33,26 @@ pub(super) struct Request<'a> {
     pub(super) note: Option<&'a Text>,
 }
 
+/// Who has a say besides the command itself.
+#[derive(Clone, Copy)]
+pub(super) struct Policy<'a> {
+    pub(super) settings: &'a ToolSettings,
+    /// The permissions profile wants the tool asked.
+    pub(super) ask: bool,
+}
+
+impl<'a> Policy<'a> {
+    pub(super) fn of(cx: &'a CallCx) -> Self {
+        Self { settings: &cx.settings, ask: cx.ask }
+    }
+}
+
 /// The boundary for a call, or why there must be none.
 pub(super) fn terms(
-    cx: &CallCx,
+    settings: &ShellSettings,
     kernel: impl FnOnce() -> Kernel,
     network_wanted: bool,
 ) -> Result<Terms, ToolError> {
-    let settings = &cx.settings.shell;
     let network = match (settings.mode, settings.network) {
         (_, NetworkUse::Deny) if network_wanted => {
             return Err(ToolError::denied(
@@ -81,12 +94,12 @@ pub(super) fn terms(
 
 /// Why a person has to be asked; empty when nobody has to. At level full the sandbox is the consent for ordinary
 /// commands (working-day §1.4): who is asked about every build stops reading the questions.
-pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Text> {
-    let settings = &cx.settings.shell;
+pub(super) fn reasons(policy: Policy<'_>, request: Request<'_>, terms: Terms) -> Vec<Text> {
+    let settings = &policy.settings.shell;
     let full = terms.level == Level::Full;
     let worst = request.checked.worst();
     let mut why = Vec::new();
-    if cx.ask {
+    if policy.ask {
         why.push(Text::fixed(
             "the permissions profile asks before this tool",
             "授权配置要求使用此工具前先确认",
@@ -123,7 +136,7 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
                 "按照设置，每条命令都会先问你",
             ));
         }
-        if cx.settings.confirm_file_changes && !full {
+        if policy.settings.confirm_file_changes && !full {
             why.push(Text::fixed(
                 "the command may change files, about which you are asked, as it is set",
                 "该命令可能更改文件；按照设置，会先问你",
@@ -134,11 +147,15 @@ pub(super) fn reasons(cx: &CallCx, request: Request<'_>, terms: Terms) -> Vec<Te
 }
 
 /// Refuses, or says what a person has to be asked; nothing where nobody has to.
-pub(super) fn question(cx: &CallCx, request: Request<'_>, terms: Terms) -> Result<Option<Text>, ToolError> {
-    if cx.settings.shell.mode == SafetyMode::Strict && request.checked.worst() == Some(Grade::Block) {
+pub(super) fn question(
+    policy: Policy<'_>,
+    request: Request<'_>,
+    terms: Terms,
+) -> Result<Option<Text>, ToolError> {
+    if policy.settings.shell.mode == SafetyMode::Strict && request.checked.worst() == Some(Grade::Block) {
         return Err(blocked(request));
     }
-    let why = reasons(cx, request, terms);
+    let why = reasons(policy, request, terms);
     Ok((!why.is_empty()).then(|| message(&why, request)))
 }
 

@@ -7,6 +7,7 @@
 mod server;
 
 mod check;
+mod explain;
 mod gate;
 mod lex;
 
@@ -27,6 +28,7 @@ mod denied;
 mod output;
 mod prompting;
 
+pub use explain::{Explained, explain};
 pub use program::{Ended, Launcher, Program, ProgramOrder, Streams};
 pub use sandbox::{Kernel, Level, Pruned, prune_caches, seal};
 pub use server::{INFO, SUPERVISOR_COMMAND, ShellHome, server};

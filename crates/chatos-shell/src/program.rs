@@ -94,11 +94,11 @@ impl Launcher {
 
     /// How much the system would confine a program started for this call.
     pub fn level(&self, cx: &CallCx) -> Result<Level, ToolError> {
-        Ok(gate::terms(cx, || self.kernel.unwrap_or_else(Kernel::here), false)?.level)
+        Ok(gate::terms(&cx.settings.shell, || self.kernel.unwrap_or_else(Kernel::here), false)?.level)
     }
 
     pub async fn start(&self, cx: &CallCx, order: ProgramOrder<'_>) -> Result<(Program, Streams), ToolError> {
-        let terms = gate::terms(cx, || self.kernel.unwrap_or_else(Kernel::here), false)?;
+        let terms = gate::terms(&cx.settings.shell, || self.kernel.unwrap_or_else(Kernel::here), false)?;
         let temp = temp_in(&self.variables, &self.protected);
         let token = uuid::Uuid::new_v4().simple().to_string();
         let toolchains =

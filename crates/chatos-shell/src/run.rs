@@ -23,7 +23,7 @@ use super::changes::{self, Changed};
 use super::check::{self, Checked, Estimate, Finding, Grade, Surroundings};
 use super::command::{self, Shell, WorkDir};
 use super::denied::{self, Denial};
-use super::gate::{self, Request, Terms};
+use super::gate::{self, Policy, Request, Terms};
 use super::listing::here;
 use super::output::Stream;
 use super::prompting::InputHint;
@@ -33,6 +33,7 @@ use super::wire::{Failure, Job};
 use crate::server::Shop;
 use follow::Followed;
 pub(super) use follow::GRACE_MS;
+pub(super) use more::SSH_REMOTE;
 pub(super) use report::on_terminal;
 
 static SPEC: ToolSpec = ToolSpec {
@@ -300,7 +301,7 @@ impl Shop {
     fn look_around(&self, cx: &CallCx, wanted: &Wanted) -> Result<Looked, ToolError> {
         let shell = command::shell(wanted.shell.as_deref(), &self.variables)?;
         let dir = command::work_dir(cx, &self.protected, &wanted.cwd)?;
-        let terms = gate::terms(cx, || self.kernel(), wanted.network)?;
+        let terms = gate::terms(&cx.settings.shell, || self.kernel(), wanted.network)?;
         let checked = self.look(cx, &wanted.command, &dir, terms);
         let granted = self.granted(cx);
         let lacks = self.lacks(cx, wanted, &dir.path, terms, &granted)?;
@@ -339,7 +340,7 @@ impl Shop {
     fn matter(&self, cx: &CallCx, wanted: &Wanted, looked: &Looked) -> Result<Option<Matter>, ToolError> {
         let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
         let request = Self::request(wanted, looked, &names);
-        let Some(message) = gate::question(cx, request, looked.terms)? else { return Ok(None) };
+        let Some(message) = gate::question(Policy::of(cx), request, looked.terms)? else { return Ok(None) };
         let facts = self.facts(cx, wanted, looked, &names);
         Ok(Some(Matter::command(cx, &wanted.command, &looked.dir.rel, message, facts)))
     }

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(super) use grants::{Places, Programs, boundary, home_of};
+pub(super) use grants::{Places, Programs, Why, boundary, grants, home_of};
 pub use toolchain::Pruned;
 pub use toolchain::prune_caches;
 pub(super) use toolchain::{Toolchains, note_use};

@@ -246,6 +246,16 @@ pub fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(missing))
 }
 
+/// A word of a command line, as a shell reads it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// A line on the error stream before anything is known about how to speak. A closed stream hears nothing.
 pub fn plain_error(text: &str) {
     writeln!(io::stderr(), "{text}").ok();

@@ -13,6 +13,12 @@ pub(crate) enum Access {
         /// An absolute path, or a machine as name or name:port
         value: String,
     },
+    /// Show what a command could touch in this folder, or in --project, with the reason of each, and whether you would be asked; nothing is run
+    Explain {
+        /// The command, as an agent would run it
+        #[arg(required = true, last = true, value_name = "COMMAND")]
+        command: Vec<String>,
+    },
     /// Take something back
     Revoke {
         /// ID from the list, or its beginning

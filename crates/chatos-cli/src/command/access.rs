@@ -1,15 +1,18 @@
 //! `chatos access`: what commands of agents may use beyond their sandbox, project by project.
 
+mod explain;
+
 use std::process::ExitCode;
 
 use chatos_paths::Environment;
 use chatos_tool::names::Noun;
 use chatos_tool::{Fault, Lang, Text};
+use chatos_wire::access::AccessExplained;
 use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::args::{Access, AccessKind, Global};
-use chatos_terminal::client::{Api, block_on};
+use chatos_terminal::client::{Answer, Api, block_on};
 use chatos_terminal::names::Names;
 use chatos_terminal::output::{Output, Paint, visible};
 
@@ -58,6 +61,19 @@ pub(crate) fn run(
                     format!("commands of agents in {root} may now {} {what}", verb(kind, Lang::En)),
                     format!("{root} 中智能体的命令现在可以{} {what}", verb(kind, Lang::Zh)),
                 ));
+            }
+            Access::Explain { command } => {
+                let body = json!({
+                    "root": project.unwrap_or(current), "command": explain::command_line(&command),
+                });
+                let path = format!("{PATH}/explain");
+                let answer: Answer<AccessExplained> =
+                    api.ask(Method::POST, &path, Some(&body), output.lang).await?;
+                if output.json {
+                    output.json_line(&answer.raw);
+                } else {
+                    explain::print(output, &answer.body);
+                }
             }
             Access::Revoke { id } => {
                 let id = Names::new(&api, output.lang).one(OPEN, PATH, &["value"], &id).await?;

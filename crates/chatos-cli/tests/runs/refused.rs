@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use chatos_testkit::{RunningHost, Sandbox, Script, ScriptedModel, eventually, skip};
+use chatos_testkit::{Outcome, RunningHost, Sandbox, Script, ScriptedModel, eventually, skip};
 use serde_json::{Value, json};
 
 use crate::lived::{self, SECRET, put};
@@ -172,4 +172,89 @@ fn outside_is_asked_each_time_in_the_terminal_and_over_the_api() {
     let (status, screen) = terminal.end();
     assert_eq!(status, Some(0), "{screen}");
     assert_eq!(screen.matches(SECRET).count(), 1, "{screen}");
+}
+
+/// `chatos access explain` in the project, with these options, of these words.
+fn explain(desk: &Desk, options: &[&str], words: &[&str]) -> Outcome {
+    let (root, state) = (desk.root.to_str().unwrap(), desk.sandbox.state().to_str().unwrap());
+    let before = ["access", "explain", "--state-dir", state, "--project", root];
+    let all: Vec<&str> = before.iter().chain(options).chain(&["--"]).chain(words).copied().collect();
+    let done = desk.sandbox.run_command(desk.sandbox.bare(&all));
+    assert_eq!(done.status, 0, "{done:?}");
+    done
+}
+
+fn explained(desk: &Desk, command: &str) -> Value {
+    explain(desk, &["--json"], &[command]).json()
+}
+
+/// The reason for which a place or a machine is open, and the id where a person opened it.
+fn reason<'a>(explained: &'a Value, kind: &str, value: &str) -> (&'a str, Option<&'a str>) {
+    let mut all = explained["grants"].as_array().unwrap().iter();
+    let found = all.find(|grant| grant["kind"] == kind && grant["value"] == value);
+    found.map_or(("closed", None), |grant| (grant["reason"].as_str().unwrap(), grant["id"].as_str()))
+}
+
+#[test]
+fn what_a_command_could_touch_is_said_before_it_runs_and_is_what_it_gets() {
+    let desk = desk();
+    let host = desk.sandbox.serve();
+    let (root, notes) = (desk.root.to_str().unwrap(), desk.home.join("notes"));
+    let seen = explained(&desk, "touch ran.log");
+    if seen["level"] != "full" {
+        assert_eq!(
+            (&seen["decision"], seen["grants"] == json!([])),
+            (&json!("ask"), seen["level"] == "none")
+        );
+        skip!("the kernel does not confine fully (Landlock 3, seccomp)");
+    }
+    assert_eq!(
+        (&seen["decision"], &seen["why"], &seen["network"]),
+        (&json!("allow"), &json!([]), &json!("off"))
+    );
+    assert!(!desk.root.join("ran.log").exists(), "nothing runs");
+    assert_eq!(reason(&seen, "write", root), ("project", None));
+    assert_eq!(reason(&seen, "read", "/usr"), ("system", None));
+    assert_eq!(reason(&seen, "write", "/dev/null").0, "device");
+    let reasons: Vec<&str> =
+        seen["grants"].as_array().unwrap().iter().map(|grant| grant["reason"].as_str().unwrap()).collect();
+    assert!(["toolchain", "cache", "temporary"].iter().all(|reason| reasons.contains(reason)), "{seen:#}");
+    let closed = seen["closed"].as_array().unwrap();
+    for place in [desk.home.join(".aws"), desk.home.join(".ssh"), desk.sandbox.state().to_owned()] {
+        assert!(closed.contains(&json!(place.canonicalize().unwrap())), "{}: {seen:#}", place.display());
+    }
+    // What is not in the list is refused to a command, and what is opened comes into it.
+    assert_eq!(reason(&seen, "read", notes.to_str().unwrap()), ("closed", None));
+    let read = json!({ "command": format!("cat '{}/a.txt'", notes.display()) });
+    assert!(content(&ran(&host, &desk, &read)).contains("sandbox_denied"));
+    for (kind, value) in [("read", notes.to_str().unwrap()), ("host", "packages.example:8443")] {
+        let body = json!({ "root": root, "kind": kind, "value": value });
+        let opened = host.ask("POST", "/api/v1/access", Some(&body)).json();
+        let now = explained(&desk, "touch ran.log");
+        if kind == "host" && now["network"] == "off" {
+            continue;
+        }
+        assert_eq!(reason(&now, kind, value), ("granted", opened["id"].as_str()), "{now:#}");
+    }
+    assert!(content(&ran(&host, &desk, &read)).contains("noted elsewhere"));
+    let named = json!({ "value": [desk.home.join("code")] });
+    assert_eq!(host.ask("PUT", "/api/v1/settings/shellReadPaths", Some(&named)).status, 200);
+    let code = desk.home.join("code");
+    assert_eq!(reason(&explained(&desk, "ls"), "read", code.to_str().unwrap()).0, "setting");
+    // Asked and refused, with the reason of the gate.
+    let asked = explained(&desk, "git reset --hard");
+    assert_eq!(asked["decision"], "ask", "{asked:#}");
+    assert_eq!(asked["findings"][0]["id"], "hard_reset", "{asked:#}");
+    let ssh = explained(&desk, "git clone git@example.org:a/b.git");
+    assert!(ssh["decision"] == "ask" && ssh["why"].to_string().contains("ssh_remote"), "{ssh:#}");
+    assert_eq!(explained(&desk, "mkfs.ext4 /dev/sda")["decision"], "deny");
+    // As a person reads it, in either language, with words that the shell has taken apart put together again.
+    let told = explain(&desk, &[], &["echo", "two words"]);
+    assert!(told.stdout.starts_with("echo 'two words'\nin "), "{told:?}");
+    for line in ["runs without asking", "may write and read", "the project", "stays closed", "you opened it"]
+    {
+        assert!(told.stdout.contains(line), "{line}: {}", told.stdout);
+    }
+    let told = explain(&desk, &["--lang", "zh"], &["ls"]);
+    assert!(told.stdout.contains("直接运行，不询问") && told.stdout.contains("项目文件夹"), "{told:?}");
 }

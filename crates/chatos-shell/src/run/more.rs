@@ -13,12 +13,18 @@ use serde_json::{Value, json};
 use super::{Finding, Grade, Looked, Prepared, Wanted};
 use crate::command;
 use crate::denied::{self, Denial, Opens, Refused};
-use crate::gate::{self, Terms};
+use crate::gate::{self, Policy, Terms};
 use crate::sandbox::{self, Level};
 use crate::server::Shop;
 
 /// Longest command that is asked about in a choice: all of it has to be read.
 const SHOWN_COMMAND: usize = 4_000;
+
+/// Why such a command is asked about as one outside at once (working-day §1.3).
+pub(crate) const SSH_REMOTE: Text = Text::fixed(
+    "Git over SSH needs your keys, which never enter the sandbox (ssh_remote)",
+    "通过 SSH 使用 Git 需要你的密钥，而密钥不会进入沙箱（ssh_remote）",
+);
 
 /// What is asked for and not open yet.
 #[derive(Debug, Clone, Default)]
@@ -106,16 +112,8 @@ impl Shop {
         let mut lacks = Lacks::default();
         let Some(kernel) = terms.kernel.filter(|_| terms.level > Level::None) else { return Ok(lacks) };
         let ssh = wanted.access.is_none() && crate::check::speaks_ssh(&wanted.command, dir);
-        let remote = Access {
-            outside: true,
-            reason: Text::fixed(
-                "Git over SSH needs your keys, which never enter the sandbox (ssh_remote)",
-                "通过 SSH 使用 Git 需要你的密钥，而密钥不会进入沙箱（ssh_remote）",
-            )
-            .get(cx.people)
-            .to_owned(),
-            ..Access::default()
-        };
+        let remote =
+            Access { outside: true, reason: SSH_REMOTE.get(cx.people).to_owned(), ..Access::default() };
         let Some(access) = wanted.access.as_ref().or(ssh.then_some(&remote)) else { return Ok(lacks) };
         if access.is_empty() {
             return Ok(lacks);
@@ -219,7 +217,7 @@ impl Shop {
         let names: Vec<&str> = wanted.env.keys().map(String::as_str).collect();
         let request = Self::request(wanted, looked, &names);
         // What is refused to everybody is refused here as well; what is asked about anyway is said in the same question.
-        let why = gate::question(cx, request, looked.terms)?;
+        let why = gate::question(Policy::of(cx), request, looked.terms)?;
         let lacks = &looked.lacks;
         let write = |lang: Lang| {
             let pick = |en: &'static str, zh: &'static str| if lang == Lang::En { en } else { zh };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use chatos_access::real;
 use chatos_layer::{SafetyMode, ShellSettings, ToolchainUse};
 
-use super::toolchain::{self, Look, Toolchains};
+use super::toolchain::{self, BESIDE_PATH, Look, Toolchains};
 use super::{Boundary, Kernel};
 
 /// Read and executed by everything.
@@ -46,11 +46,48 @@ pub(crate) struct Places<'a> {
     pub(crate) programs: &'a Programs,
 }
 
+/// Why a place is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The root of the call.
+    Root,
+    /// The private temporary directory.
+    Temp,
+    /// Programs of the system.
+    System,
+    /// A directory of the search path, or what lies beside it.
+    SearchPath,
+    /// What a toolchain of this name needs.
+    Toolchain(&'static str),
+    /// The private cache of the project.
+    Cache,
+    /// Relaxed mode opens it.
+    Relaxed,
+    /// A person named it.
+    Named,
+    /// A device that programs take for granted.
+    Device,
+}
+
+/// What a command may touch, each with its reason.
+#[derive(Debug)]
+pub(crate) struct Grants {
+    pub(crate) read: Vec<(PathBuf, Why)>,
+    /// Read, too. Devices are among them: nothing is made there.
+    pub(crate) write: Vec<(PathBuf, Why)>,
+    /// Closed places that a person opened by name for reading.
+    pub(crate) opened: Vec<PathBuf>,
+    /// State, keys and plugins.
+    pub(crate) never: Vec<PathBuf>,
+    /// Keys, tokens and the like of the person.
+    pub(crate) closed: Vec<PathBuf>,
+}
+
 /// Where programs and what they need lie. Known for a moment: finding it takes a hundred looks at links that
 /// hardly ever change, before every command.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    programs: Mutex<Option<Found<Vec<PathBuf>>>>,
+    programs: Mutex<Option<Found<Vec<(PathBuf, Why)>>>>,
     toolchains: Mutex<Option<Found<Arc<Toolchains>>>>,
 }
 
@@ -70,7 +107,7 @@ impl Programs {
         variables: &BTreeMap<String, String>,
         home: Option<&Path>,
         writable: &[PathBuf],
-    ) -> Vec<PathBuf> {
+    ) -> Vec<(PathBuf, Why)> {
         fresh(&self.programs, writable, || find_programs(variables, home, writable))
     }
 
@@ -130,26 +167,27 @@ fn find_programs(
     variables: &BTreeMap<String, String>,
     home: Option<&Path>,
     writable: &[PathBuf],
-) -> Vec<PathBuf> {
+) -> Vec<(PathBuf, Why)> {
     // Where they really lie, each once: `/bin` is often in `/usr`, and search paths repeat themselves. Every
     // grant is made anew for every command.
-    let mut read: Vec<PathBuf> = Vec::new();
-    let mut add = |path: PathBuf| {
-        if !read.iter().any(|known| path.starts_with(known)) {
-            read.push(path);
+    let mut read: Vec<(PathBuf, Why)> = Vec::new();
+    let mut add = |path: PathBuf, why: Why| {
+        if !read.iter().any(|(known, _)| path.starts_with(known)) {
+            read.push((path, why));
         }
     };
-    SYSTEM.iter().filter_map(|path| std::fs::canonicalize(path).ok()).for_each(&mut add);
+    let system = SYSTEM.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+    system.for_each(|path| add(path, Why::System));
     let path = variables.get("PATH").map(String::as_str).unwrap_or_default();
     let named = path.split(':').map(Path::new).filter(|path| path.is_absolute());
     // A search path that is the home directory, or holds it, would open all of it.
     named
         .filter_map(|path| leads_to(path, writable).ok())
         .filter(|path| path != Path::new("/") && home.is_none_or(|home| !home.starts_with(path)))
-        .for_each(&mut add);
-    add(PathBuf::from("/proc"));
+        .for_each(|path| add(path, Why::SearchPath));
+    add(PathBuf::from("/proc"), Why::System);
     // Name lookup reads a file that often lies in /run; the link itself is in /etc.
-    std::fs::canonicalize("/etc/resolv.conf").into_iter().for_each(&mut add);
+    std::fs::canonicalize("/etc/resolv.conf").into_iter().for_each(|path| add(path, Why::System));
     read
 }
 
@@ -202,8 +240,34 @@ pub(crate) fn boundary(
     network: bool,
     toolchains: Option<&Toolchains>,
 ) -> Boundary {
+    let Grants { read, write, opened, never, closed } = grants(settings, places, toolchains);
+    let (devices, write) = write.into_iter().partition::<Vec<_>, _>(|(_, why)| *why == Why::Device);
+    let paths = |all: Vec<(PathBuf, Why)>| all.into_iter().map(|(path, _)| path).collect();
+    Boundary {
+        kernel,
+        read: paths(read),
+        write: paths(write),
+        opened,
+        own: Vec::new(),
+        devices: paths(devices),
+        protected: never.iter().cloned().chain(closed).collect(),
+        never,
+        network,
+        proxy: None,
+    }
+}
+
+/// What is open to one command, and why.
+pub(crate) fn grants(
+    settings: &ShellSettings,
+    places: Places<'_>,
+    toolchains: Option<&Toolchains>,
+) -> Grants {
     let home = home_of(places.variables);
-    let mut write = writable(settings, &real(places.root));
+    let own = writable(settings, &real(places.root));
+    // The root comes first.
+    let mut write: Vec<(PathBuf, Why)> = own.iter().map(|path| (path.clone(), Why::Named)).collect();
+    write[0].1 = Why::Root;
     let mut read = match settings.mode {
         SafetyMode::Relaxed => {
             if let Some(home) = &home {
@@ -211,43 +275,35 @@ pub(crate) fn boundary(
                 let own = own.filter(|path| path.is_absolute() && path.starts_with(home) && path != home);
                 let caches = CACHES.iter().map(|cache| home.join(cache));
                 let caches = caches.chain([own.unwrap_or_else(|| home.join(".cache"))]);
-                write.extend(caches.map(|path| real(&path)));
+                write.extend(caches.map(|path| (real(&path), Why::Relaxed)));
             }
-            vec![PathBuf::from("/")]
+            vec![(PathBuf::from("/"), Why::Relaxed)]
         }
-        SafetyMode::Strict => places.programs.found(places.variables, home.as_deref(), &write),
+        SafetyMode::Strict => places.programs.found(places.variables, home.as_deref(), &own),
     };
     let closed = chatos_access::closed(|name| places.variables.get(name).map(String::as_str));
     let never: Vec<PathBuf> = places.protected.iter().map(|path| real(path)).collect();
     let mut opened = Vec::new();
-    for path in named(&settings.read_paths, &write) {
+    let writable: Vec<PathBuf> = write.iter().map(|(path, _)| path.clone()).collect();
+    for path in named(&settings.read_paths, &writable) {
         // Who names a closed place itself, or something in it, means it.
         if closed.iter().any(|closed| path.starts_with(closed)) {
             opened.extend((!never.iter().any(|never| path.starts_with(never))).then_some(path));
         } else {
-            read.push(path);
+            read.push((path, Why::Named));
         }
     }
     if let Some(toolchains) = toolchains {
-        for (path, _) in &toolchains.read {
-            if !read.iter().any(|known| path.starts_with(known)) {
-                read.push(path.clone());
+        for (path, name) in &toolchains.read {
+            if !read.iter().any(|(known, _)| path.starts_with(known)) {
+                let why = if *name == BESIDE_PATH { Why::SearchPath } else { Why::Toolchain(name) };
+                read.push((path.clone(), why));
             }
         }
-        read.extend(toolchains.configuration());
-        write.extend(toolchains.writable.iter().cloned());
+        read.extend(toolchains.configuration().map(|path| (path, Why::Cache)));
+        write.extend(toolchains.writable.iter().map(|path| (path.clone(), Why::Cache)));
     }
-    write.push(real(places.temp));
-    Boundary {
-        kernel,
-        read,
-        write,
-        opened,
-        own: Vec::new(),
-        devices: DEVICES.iter().map(PathBuf::from).collect(),
-        protected: never.iter().cloned().chain(closed).collect(),
-        never,
-        network,
-        proxy: None,
-    }
+    write.push((real(places.temp), Why::Temp));
+    write.extend(DEVICES.iter().map(|path| (PathBuf::from(path), Why::Device)));
+    Grants { read, write, opened, never, closed }
 }

@@ -23,6 +23,8 @@ use table::{Home, MORE_CACHES, PROFILES, Profile};
 const MAX_LINKS: usize = 512;
 /// Beside a `bin`: what its programs need.
 const BESIDE_BIN: [&str; 5] = ["lib", "lib64", "libexec", "share", "include"];
+/// What those belong to.
+pub(crate) const BESIDE_PATH: &str = "PATH";
 /// Never opened as a whole.
 const TOO_WIDE: [&str; 5] = ["", ".local", ".config", ".cache", ".local/share"];
 
@@ -297,7 +299,7 @@ fn shims(look: Look<'_>, homes: &[(PathBuf, &'static str)], found: &mut Toolchai
         if real.file_name().is_some_and(|name| name == "bin") && depth >= 2 {
             let parent = real.parent().unwrap_or(look.home).to_owned();
             let beside = BESIDE_BIN.iter().filter_map(|name| look.opened(&parent.join(name)));
-            found.read.extend(beside.map(|path| (path, "PATH")));
+            found.read.extend(beside.map(|path| (path, BESIDE_PATH)));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::capture::SessionName;
 use super::client::Client;
 use super::{Answer, Ask, Found, signals};
 use crate::check::{self, Surroundings};
-use crate::gate::{self, Request, Terms};
+use crate::gate::{self, Policy, Request, Terms};
 use crate::server::Shop;
 
 static INPUT: ToolSpec = ToolSpec {
@@ -146,7 +146,7 @@ impl SessionSendInput {
             check::check(data, place)
         };
         let note = note(found);
-        let Some(message) = gate::question(cx, request(&checked, &note), terms(found))? else {
+        let Some(message) = gate::question(Policy::of(cx), request(&checked, &note), terms(found))? else {
             return Ok(None);
         };
         // Which session it is, not what it is called.

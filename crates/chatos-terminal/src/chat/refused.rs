@@ -3,7 +3,7 @@
 use chatos_tool::{Lang, Text};
 use serde_json::Value;
 
-use crate::output::visible;
+use crate::output::{shell_word, visible};
 
 /// Refusals of one command that are told.
 const TOLD: usize = 3;
@@ -60,13 +60,7 @@ fn line(denied: &Value, root: Option<&str>) -> Text {
 
 /// A word of a command line, as a person can copy it.
 fn quoted(word: &str) -> String {
-    let word = visible(word);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
+    shell_word(&visible(word))
 }
 
 #[cfg(test)]
