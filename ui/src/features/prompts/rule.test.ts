@@ -4,7 +4,8 @@ import { readRule } from './rule';
 
 test('a rule says what it is about, and a broken one is none', () => {
   const record = { name: 'x', effect: 'allow', scope: { kind: 'project', id: '/p' }, until: 5, shell: { commands: [{ program: 'ls', argv: ['-l'], more: 'paths' }] }, paths: { globs: ['a.txt'] } };
-  expect(readRule(record)).toEqual({ name: 'x', effect: 'allow', scope: 'project', place: '/p', about: ['ls -l …', 'a.txt'], until: 5, paused: false });
+  expect(readRule(record)).toEqual({ name: 'x', effect: 'allow', scope: 'project', place: '/p', about: ['ls -l …', 'a.txt'], files: false, until: 5, paused: false });
+  expect(readRule({ ...record, shell: undefined })).toMatchObject({ about: ['a.txt'], files: true });
   for (const bad of [null, 'x', {}, { ...record, effect: 'always' }, { ...record, scope: 'project' }]) expect(readRule(bad)).toBeNull();
 });
 

@@ -8,6 +8,8 @@ export interface RuleText {
   place: string;
   /** Commands, paths, or a tool with its arguments: what it is about. */
   about: string[];
+  /** It is about changes of these files and nothing else. */
+  files: boolean;
   until: number | null;
   paused: boolean;
 }
@@ -38,6 +40,7 @@ export function readRule(value: unknown): RuleText | null {
     scope: kind,
     place: text(scope['id']),
     about: [...commands, ...paths, ...(args.length > 0 ? [text(record['tool']), ...args] : [])],
+    files: paths.length > 0 && commands.length === 0 && args.length === 0,
     until: typeof until === 'number' ? until : null,
     paused: record['paused'] === true,
   };

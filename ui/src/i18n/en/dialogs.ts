@@ -122,6 +122,8 @@ export const dialogs = {
     always: 'Always approve this?',
     alwaysHint: 'From now on this is approved without asking, but only in this folder and only while commands run in a sandbox without network.',
     alwaysToolHint: 'From now on this tool runs without asking, but only in this folder.',
+    alwaysFilesHint: 'From now on changes to these files are approved without asking, but only in this folder.',
+    changesTo: (files: string) => `changes to ${files}`,
     width: 'Approve it',
     exactArguments: 'with exactly these arguments',
     anyArguments: 'with any arguments',

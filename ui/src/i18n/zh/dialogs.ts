@@ -122,6 +122,8 @@ export const dialogs: typeof en = {
     always: '始终同意此操作？',
     alwaysHint: '以后直接同意，不再询问；仅限此文件夹，且命令须在无网络的沙箱中运行。',
     alwaysToolHint: '以后使用这个工具不再询问，仅限此文件夹。',
+    alwaysFilesHint: '以后修改这些文件不再询问，仅限此文件夹。',
+    changesTo: (files) => `修改 ${files}`,
     width: '同意范围',
     exactArguments: '仅限完全相同的参数',
     anyArguments: '任何参数',
