@@ -47,11 +47,11 @@ pub struct Tools {
 /// One call by hand or by an agent.
 #[derive(Debug, Clone, Default)]
 pub struct ToolCall {
-    /// The server's name.
+    /// Name or identity of the server that has the tool.
     pub server: String,
     /// The tool's own name.
     pub tool: String,
-    /// Its arguments.
+    /// Arguments of the tool; none counts as an empty object.
     pub arguments: Option<Value>,
     /// `_meta` of the call.
     pub meta: Map<String, Value>,

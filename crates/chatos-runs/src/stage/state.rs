@@ -48,7 +48,7 @@ pub(crate) struct StageParts {
     pub(crate) budget: Budget,
 }
 
-/// One run.
+/// One run, shared by its loop, its calls and those who watch it.
 #[derive(Clone)]
 pub(crate) struct HostStage(Arc<Inner>);
 
