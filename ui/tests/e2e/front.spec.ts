@@ -16,13 +16,13 @@ const LOST = /ERR_CONNECTION|WebSocket|Failed to load resource|net::/;
 
 const WORDS = {
   en: {
-    ...SHOP.en, message: 'Message', approve: 'Approve', resume: 'Continue', undo: 'Undo…', undoOne: 'Undo 1 file',
+    ...SHOP.en, message: 'Message', wants: 'Wants to edit', approve: 'Approve', resume: 'Continue', undo: 'Undo…', undoOne: 'Undo 1 file',
     kill: ['An agent wants to change a file, so it asks.', 'The host is killed while the question is open.', 'Started again: the run is there, and you continue it.', 'The same question, about the same change.', 'Approved: written, once.'],
     exact: ['You see the whole change before it happens.', 'Approved: exactly that was written.', 'Every change is kept, before and after.', 'Undo says what it will do.', 'And the file is as it was.'],
     inbox: ['Nothing waits for you.', 'Claude Code asks before it runs a command.', 'codex, Gemini CLI, opencode and goose ask, too.', 'You approve: that program goes on, and the next question opens.'],
   },
   zh: {
-    ...SHOP.zh, message: '消息', approve: '同意', resume: '继续', undo: '撤销…', undoOne: '撤销 1 个文件',
+    ...SHOP.zh, message: '消息', wants: '想要编辑', approve: '同意', resume: '继续', undo: '撤销…', undoOne: '撤销 1 个文件',
     kill: ['智能体要修改文件，先来问你。', '问题还没回答，主机被强行终止。', '重新启动：运行还在，点“继续”。', '同一个问题，同样的改动。', '同意之后才写入，而且只写一次。'],
     exact: ['改动发生之前，先完整地看一遍。', '同意：写入的正是你看到的内容。', '每次更改都留有前后内容。', '撤销之前，先说明会做什么。', '文件恢复原样。'],
     inbox: ['没有事情等你。', 'Claude Code 运行命令之前来问你。', 'codex、Gemini CLI、opencode 和 goose 也来了。', '你点同意：那个程序继续工作，下一个问题随即打开。'],
@@ -36,7 +36,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   const looks = { language, viewport: FRAME, reducedMotion: 'reduce' } as const;
 
   test('a question outlives a killed host', async ({ ownHost, open }) => {
-    const first = await ownHost({ env, ...homely() });
+    const first = await ownHost({ env, ...homely('sam') });
     const { chat, menu } = await teaShop(first, w);
     const page = await open({ ...looks, host: first, at: `#/chat/${chat}`, expectConsole: LOST });
     const film = await Film.of(page);
@@ -64,7 +64,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('what is approved is what happens, and it is undone', async ({ ownHost, open }) => {
-    const host = await ownHost({ env, ...homely() });
+    const host = await ownHost({ env, ...homely('sam') });
     const { chat, menu } = await teaShop(host, w);
     const page = await open({ ...looks, host, at: `#/chat/${chat}` });
     const film = await Film.of(page);
@@ -97,7 +97,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('five programs ask in one inbox, and each gets its answer', async ({ ownHost, open }) => {
-    const host = await ownHost({ env, ...homely() });
+    const host = await ownHost({ env, ...homely('sam') });
     await host.api('PUT', 'settings/confirmFileChanges', { value: true });
     const agents = await host.api<{ items: { id: string }[] }>('GET', 'agents');
     await host.api('PUT', `agents/${agents.items[0]?.id ?? ''}`, { name: 'Desk', mode: 'flow', landConfigId: 'lc_developer' });
@@ -133,7 +133,7 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
   });
 
   test('the first picture shows a chat with a question, in light and dark', async ({ ownHost, open }) => {
-    const host = await ownHost({ env, ...homely() });
+    const host = await ownHost({ env, ...homely('sam') });
     const { chat } = await teaShop(host, w);
     await host.api('POST', `sessions/${chat}/send`, { text: w.ask });
     await expect.poll(async () => JSON.stringify(await host.api('GET', `sessions/${chat}/messages`)), { timeout: 60_000 }).toContain('3.50');
@@ -147,6 +147,9 @@ describe.each(RECORD ? (['en', 'zh'] as const) : (['en'] as const))('the front p
       }
       await page.locator('[data-dock] article[data-ready="true"]').waitFor();
       await expect.poll(() => page.locator('[data-dock]').getByRole('button', { name: w.approve, exact: true }).isEnabled()).toBe(true);
+      // Also in a page that was opened while it asks: the call waits, and the end of the chat is in view.
+      await page.locator('[data-tool="edit_file"]').getByText(w.wants).waitFor();
+      await expect.poll(() => page.locator('[data-transcript]').evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)).toBeLessThan(2);
       const pictures = await Pictures.of(page);
       await pictures.take(`front-${theme}.${language}`);
       wrong.push(...pictures.wrong);

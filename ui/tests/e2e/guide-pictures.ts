@@ -22,10 +22,10 @@ const CHANGED = 12;
 /** So many squares of a picture may have changed, of 1,000. */
 const ALLOWED = 60;
 
-/** For pictures, a home whose name is no riddle. Nobody else records at the same time. */
-export function homely(): { home?: string } {
+/** For pictures, a home whose name is no riddle: one per file of tests, as two of them run at a time. */
+export function homely(person: 'ada' | 'sam'): { home?: string } {
   if (!RECORD) return {};
-  const home = join(tmpdir(), 'ada');
+  const home = join(tmpdir(), person);
   rmSync(home, { recursive: true, force: true });
   mkdirSync(home);
   return { home };

@@ -18,11 +18,11 @@ const MOST_BYTES = 1_500_000;
 
 const WORDS = {
   en: {
-    ...SHOP.en, headline: 'Run AI agents and apps on this computer. Nothing that matters happens without your OK.', message: 'Message', always: 'Always…', save: 'Save rule and approve',
+    ...SHOP.en, headline: 'Run AI agents and apps on this computer', message: 'Message', always: 'Always…', save: 'Save rule and approve',
     undo: 'Undo…', undoOne: 'Undo 1 file', channel: 'My phone', guide: 'User guide', palette: 'Go to or run',
   },
   zh: {
-    ...SHOP.zh, headline: '在这台电脑上运行 AI 智能体和应用。要紧的事，你点头才做。', message: '消息', always: '始终…', save: '保存规则并同意',
+    ...SHOP.zh, headline: '在这台电脑上运行 AI 智能体和应用', message: '消息', always: '始终…', save: '保存规则并同意',
     undo: '撤销…', undoOne: '撤销 1 个文件', channel: '我的手机', guide: '用户指南', palette: '查找与操作',
   },
 };
@@ -56,7 +56,7 @@ describe.each(['en', 'zh'] as const)('the user guide (%s)', (language) => {
   const w = WORDS[language];
 
   test('can be followed part by part, and its pictures are what is seen', async ({ ownHost, open }) => {
-    const host = await ownHost({ env: { LANG: language === 'zh' ? 'zh_CN.UTF-8' : 'en_US.UTF-8' }, ...homely() });
+    const host = await ownHost({ env: { LANG: language === 'zh' ? 'zh_CN.UTF-8' : 'en_US.UTF-8' }, ...homely('ada') });
     const page = await open({ host, language, at: '#/chat', viewport: SIZE, reducedMotion: 'reduce', bypassCSP: true });
     const pictures = await Pictures.of(page);
     const take = (name: string) => pictures.take(`guide-${name}.${language}`);
