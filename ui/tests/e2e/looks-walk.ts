@@ -35,13 +35,13 @@ async function chatOn(host: Host, language: 'en' | 'zh'): Promise<string> {
 /** Pages that need something in them to be looked at. */
 const FILLED = ['agents/programs', 'settings/notifications', 'settings/tool-log'];
 
-/** Two programs ask, a channel is set up, tools are called. */
+/** Two more programs ask, a channel is set up, tools are called. */
 async function filled(host: Host, language: string): Promise<void> {
   const waiting = async () => (await host.api<{ items: unknown[] }>('GET', 'prompts?view=needs_you')).items.length;
   for (const [index, [program, event]] of [['claude', 'PreToolUse'], ['codex', 'PermissionRequest']].entries()) {
     hook(host, program ?? '', 'shop', { hook_event_name: event, session_id: 's-1', tool_name: 'Bash', tool_input: { command: 'npm test' } }, language);
-    // One question is there already.
-    await expect.poll(waiting).toBe(index + 2);
+    // Two questions are there already.
+    await expect.poll(waiting).toBe(index + 3);
   }
   await host.api('POST', 'channels', { type: 'ntfy', name: 'ntfy', url: 'http://127.0.0.1:9/birds', onMyNetwork: true });
   for (const path of ['.', 'not-there']) await host.api('POST', 'tools/project_files/list_directory/call', { arguments: { path } });
