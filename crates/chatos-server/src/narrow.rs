@@ -133,6 +133,7 @@ mod tests {
             ("GET", "/api/v1/rules/proposals"),
             ("GET", "/api/v1/access"),
             ("POST", "/api/v1/access"),
+            ("POST", "/api/v1/access/explain"),
             ("DELETE", "/api/v1/access/x"),
             ("GET", "/api/v1/clients"),
             ("GET", "/api/v1/clients/x"),
