@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 mod asked;
 #[path = "mcp_shell/doors.rs"]
 mod doors;
+#[path = "mcp_shell/home.rs"]
+mod home;
 #[path = "mcp_shell/hosts.rs"]
 mod hosts;
 

@@ -1,5 +1,5 @@
-//! What tests of several crates share: the real program in a home of its own, raw sockets, and
-//! zip files that lie.
+//! What tests of several crates share: the real program in a home of its own, homes that have been lived in, raw sockets,
+//! and zip files that lie.
 //!
 //! Never shipped. Helpers here panic on what a test cannot go on without, because a test's failure
 //! is its message; they never retry an assertion.
@@ -7,6 +7,7 @@
 mod client;
 #[cfg(target_os = "linux")]
 mod kernel;
+pub mod lived;
 mod model;
 mod ntfy;
 mod process;

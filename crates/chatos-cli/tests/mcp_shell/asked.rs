@@ -257,6 +257,77 @@ fn the_table_holds(user: Option<u32>, held: Held) {
     desk.host.stop();
 }
 
+/// What is answered with "once" is done once, and what leads outside is asked about whatever a rule says.
+fn a_word_counts_once(user: Option<u32>) {
+    let desk = Desk::new(user, Held::Full);
+    let ran =
+        || std::fs::read_to_string(desk.ground.path("root/ran.log")).unwrap_or_default().lines().count();
+    let options = |went: &Went| -> Vec<String> {
+        let all = went.asked[0]["prompt"]["options"].as_array().unwrap();
+        all.iter().filter_map(|option| option["value"].as_str().map(str::to_owned)).collect()
+    };
+    let secret = desk.ground.path("outside/secret.txt");
+    let command = format!("echo once >> ran.log; cat '{}'", secret.display());
+    let asks = json!({ "command": command, "access": { "read": [secret], "reason": "the notes" } });
+    let once = |_: &Value| json!({ "status": "ok", "selection": "once" });
+    let went = desk.call(&asks, once);
+    assert!(went.data()["stdout"]["text"].as_str().unwrap().contains("outside-content"), "{}", went.reply);
+    assert_eq!((went.asked.len(), ran()), (1, 1), "{}", went.reply);
+    assert_eq!(options(&went), ["once", "project", "no"]);
+    // Neither kept for the next command nor for the next question.
+    let went = desk.refuse(&json!({ "command": command }));
+    assert!(!went.reply.to_string().contains("outside-content"), "{}", went.reply);
+    assert_eq!((went.asked.len(), ran()), (0, 2), "{}", went.reply);
+    assert_eq!((desk.refuse(&asks).asked.len(), ran()), (1, 2));
+    let open = desk.host.ask("GET", "/api/v1/access", None).json();
+    assert_eq!(open["items"], json!([]));
+
+    // Git over SSH needs keys, so it is asked about at once, and nothing was tried before.
+    let config = "[remote \"origin\"]\n\turl = git@host.invalid:a/b.git\n";
+    std::fs::write(desk.ground.path("root/.git/config"), config).unwrap();
+    for command in ["git push", "git fetch origin"] {
+        let went = desk.refuse(&json!({ "command": command }));
+        assert_eq!(went.asked.len(), 1, "{command}: {}", went.reply);
+        assert_eq!(options(&went), ["outside", "no"], "{command}");
+        let message = went.asked[0]["prompt"]["message"].as_str().unwrap();
+        assert!(message.contains("ssh_remote") && message.contains(command), "{message}");
+        assert_eq!(went.reply["structuredContent"]["status"], "canceled", "{}", went.reply);
+    }
+
+    // A rule that covers a command answers for it, and not for the way outside.
+    desk.set("shellConfirm", "always");
+    let day = Duration::from_secs(86_400);
+    let until = (std::time::SystemTime::now() + day).duration_since(std::time::UNIX_EPOCH).unwrap();
+    let root = desk.ground.path("root").canonicalize().unwrap();
+    let rule = json!({ "rule": {
+        "name": "making", "effect": "allow", "scope": { "kind": "project", "id": root },
+        "until": u64::try_from(until.as_millis()).unwrap(), "server": "builtin:shell_tasks", "tool": "run_shell_command",
+        "shell": { "commands": [{ "program": "touch", "argv": ["src/made"] }], "join": "none" },
+    } });
+    let kept = desk.host.ask("POST", "/api/v1/rules", Some(&rule));
+    assert_eq!(kept.status, 200, "{}", kept.text());
+    let went = desk.refuse(&json!({ "command": "touch src/made" }));
+    assert_eq!((went.asked.len(), &went.data()["by_rule"]), (0, &json!("making")), "{}", went.reply);
+    std::fs::remove_file(desk.ground.path("root/src/made")).unwrap();
+    let outside = json!({ "command": "touch src/made", "access": { "outside": true, "reason": "my way" } });
+    let went = desk.refuse(&outside);
+    assert_eq!((went.asked.len(), options(&went)), (1, vec!["outside".to_owned(), "no".to_owned()]));
+    assert!(!desk.ground.path("root/src/made").exists(), "{}", went.reply);
+    desk.host.stop();
+}
+
+#[test]
+fn a_word_counts_once_for_root() {
+    needs!(root);
+    a_word_counts_once(None);
+}
+
+#[test]
+fn a_word_counts_once_for_a_user() {
+    needs!(boundary);
+    a_word_counts_once(without_rights());
+}
+
 macro_rules! levels {
     ($($root:ident, $user:ident: $held:expr;)*) => {$(
         #[test]

@@ -20,8 +20,7 @@ const FAULTS: [(&str, &str, &str); 3] = [
         "if !made::PAGE.is_empty() { PLACEHOLDER }",
     ),
 ];
-/// Names the program and the repository where this runs as somebody who does not reach the usual ones.
-const PROGRAM: &str = "CHATOS_TEST_PROGRAM";
+/// Names the repository where this runs as somebody who does not reach the usual one.
 const SOURCES: &str = "CHATOS_TEST_SOURCES";
 
 const BOARD_TEST: &str = "import assert from 'node:assert/strict';\nimport { test } from 'node:test';\n\
@@ -167,8 +166,7 @@ fn clone(root: &Path) -> bool {
 
 /// Does the first steps of the day; gives why it could not, where it could not.
 fn work(steps: &'static [Step]) -> Option<&'static str> {
-    let mut sandbox =
-        Sandbox::new(variable(PROGRAM).unwrap_or_else(|| env!("CARGO_BIN_EXE_chatos").to_owned()));
+    let mut sandbox = Sandbox::new(lived::chatos());
     let model = ScriptedModel::start(move |request| {
         let done = request["messages"]
             .as_array()
@@ -253,52 +251,17 @@ fn two_faults_are_found_and_mended_without_cargo() {
     }
 }
 
-/// Makes a tree of files another user's.
-fn give(place: &Path, user: u32) {
-    std::os::unix::fs::chown(place, Some(user), Some(user)).unwrap();
-    if place.is_dir() && !place.is_symlink() {
-        for entry in std::fs::read_dir(place).unwrap() {
-            give(&entry.unwrap().path(), user);
-        }
-    }
-}
-
-/// The same as another user than root: rights over files must not come from being root. The toolchain of root is none of
-/// theirs, so cargo is left out.
+/// The same as another user than root. The toolchain of root is none of theirs, so cargo is left out.
 #[test]
 fn it_is_done_by_another_user_as_well() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let own = std::env::current_exe().unwrap();
-    if std::fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
-        skip!("only root can become somebody else; the other tests ran as a user who is not root already");
-    }
-    let Some(setpriv) = lived::program("setpriv") else { skip!("setpriv is not installed") };
-    let place = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
-    let dir = place.root();
-    let open = std::fs::Permissions::from_mode(0o777);
-    std::fs::set_permissions(dir, open.clone()).unwrap();
-    for (from, to) in [(own.as_path(), "tests"), (place.program(), "chatos")] {
-        std::fs::copy(from, dir.join(to)).unwrap();
-        std::fs::set_permissions(dir.join(to), open.clone()).unwrap();
-    }
+    let place = Sandbox::new(lived::chatos());
     // The sources may lie where only root reads; somebody else works on a copy of their own.
-    if !git(dir, &["clone", "-q", "--bare", "--depth", "1", &sources(), "sources.git"]) {
+    if !git(place.root(), &["clone", "-q", "--bare", "--depth", "1", &sources(), "sources.git"]) {
         skip!("these sources are in no repository of git that can be cloned");
     }
-    give(&dir.join("sources.git"), 12_345);
-    let output = child(setpriv)
-        .args(["--reuid=12345", "--regid=12345", "--clear-groups"])
-        .arg(dir.join("tests"))
-        .args(["day::two_faults_are_found_and_mended_without_cargo", "--exact", "--nocapture"])
-        .env("TMPDIR", dir)
-        .env("HOME", dir)
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .env(PROGRAM, dir.join("chatos"))
-        .env(SOURCES, dir.join("sources.git"))
-        .current_dir(dir)
-        .output()
-        .unwrap();
-    let said =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed") && !said.contains("skipped:"), "{said}");
+    let more = [(SOURCES, place.root().join("sources.git"))];
+    let test = "day::two_faults_are_found_and_mended_without_cargo";
+    if let Some(why) = lived::as_another_user(&place, &[test], &more) {
+        skip!("{why}");
+    }
 }

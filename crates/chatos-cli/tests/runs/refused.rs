@@ -20,7 +20,7 @@ struct Desk {
 
 /// An agent that runs what it is told, word for word, and repeats what came of it.
 fn desk() -> Desk {
-    let mut sandbox = Sandbox::new(env!("CARGO_BIN_EXE_chatos"));
+    let mut sandbox = Sandbox::new(lived::chatos());
     let model = ScriptedModel::start(|request| {
         let (role, text) = last(request);
         match serde_json::from_str::<Value>(&text) {
@@ -257,4 +257,16 @@ fn what_a_command_could_touch_is_said_before_it_runs_and_is_what_it_gets() {
     }
     let told = explain(&desk, &["--lang", "zh"], &["ls"]);
     assert!(told.stdout.contains("直接运行，不询问") && told.stdout.contains("项目文件夹"), "{told:?}");
+}
+
+#[test]
+fn it_is_the_same_for_another_user() {
+    let tests = [
+        "refused::what_a_command_could_touch_is_said_before_it_runs_and_is_what_it_gets",
+        "refused::what_is_refused_names_what_lifts_it_until_it_is_taken_back",
+        "refused::outside_is_asked_each_time_in_the_terminal_and_over_the_api",
+    ];
+    if let Some(why) = lived::as_another_user(&Sandbox::new(lived::chatos()), &tests, &[]) {
+        skip!("{why}");
+    }
 }

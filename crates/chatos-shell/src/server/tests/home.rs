@@ -1,89 +1,12 @@
 //! Commands in a home that has been lived in: version managers, configuration with includes and secrets, and canaries
 //! in every closed place (working-day §1.1–1.3, §13 point 1).
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 
+use chatos_testkit::lived::{self, CANARIES, CachedCrate, contents, program, put};
 use chatos_testkit::skip;
 
 use super::*;
-
-/// Closed places with something in them.
-const CANARIES: [&str; 42] = [
-    ".ssh/id_ed25519",
-    ".gnupg/private-keys-v1.d/a.key",
-    ".aws/credentials",
-    ".azure/accessTokens.json",
-    ".config/gcloud/credentials.db",
-    ".kube/config",
-    ".docker/config.json",
-    ".config/containers/auth.json",
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".config/gh/hosts.yml",
-    ".config/glab-cli/config.yml",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".cargo/credentials.toml",
-    ".cargo/credentials",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".m2/settings-security.xml",
-    ".gradle/gradle.properties",
-    ".terraform.d/credentials.tfrc.json",
-    ".vault-token",
-    ".config/op/config",
-    ".password-store/a.gpg",
-    ".local/share/keyrings/login.keyring",
-    ".mozilla/firefox/p/logins.json",
-    ".thunderbird/p/logins.json",
-    ".config/google-chrome-beta/Default/Cookies",
-    ".config/chromium/Default/Cookies",
-    ".config/BraveSoftware/Cookies",
-    ".config/microsoft-edge/Cookies",
-    ".bash_history",
-    ".zsh_history",
-    ".psql_history",
-    ".claude/.credentials.json",
-    ".claude.json",
-    ".codex/auth.json",
-    ".gemini/oauth_creds.json",
-    ".local/share/opencode/auth.json",
-    ".config/goose/secrets.yaml",
-];
-
-const GITCONFIG: &str = "\
-[user]
-\tname = Somebody
-\temail = somebody@example.com
-[include]
-\tpath = .config/git/more
-[includeIf \"gitdir:~/\"]
-\tpath = ~/.gitconfig-home
-[commit]
-\tgpgsign = true
-[tag]
-\tgpgsign = true
-[alias]
-\tst = status --short
-[init]
-\tdefaultBranch = main
-[core]
-\texcludesFile = ~/.gitignore_global
-";
-
-fn put(base: &Path, name: &str, text: &str) -> PathBuf {
-    let path = base.join(name);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, text).unwrap();
-    path
-}
-
-fn script(base: &Path, name: &str, text: &str) {
-    let path = put(base, name, text);
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
 
 /// A home with everything in it; the root lies inside it, as projects do.
 struct Lived {
@@ -99,27 +22,16 @@ impl Lived {
         let home = bench.dir.path().canonicalize().unwrap().join("home");
         let root = home.join("code/project");
         std::fs::create_dir_all(&root).unwrap();
-        for name in CANARIES {
-            put(&home, name, "canary-of-the-home\n");
-        }
-        put(&home, ".gitconfig", GITCONFIG);
-        put(&home, ".config/git/more", "[pull]\n\trebase = true\n");
-        put(&home, ".gitconfig-home", "[color]\n\tui = never\n");
-        put(&home, ".gitignore_global", "*.ignored\n");
-        put(&home, ".npmrc", "fund=false\n//registry.example/:_authToken=canary-of-the-home\n");
-        put(
-            &home,
-            ".config/pip/pip.conf",
-            "[global]\nindex-url = https://me:canary-of-the-home@pypi.example/\n",
-        );
+        lived::put_canaries(&home);
+        lived::put_git(&home);
         let variables = home_of(bench.dir.path());
         bench.server = server(&home_with(&bench, &variables));
         Self { bench, home, root, variables }
     }
 
     /// Puts something in front of the search path.
-    fn first_on_path(&mut self, place: &str) {
-        let path = format!("{}:{}", self.home.join(place).display(), self.variables["PATH"]);
+    fn first_on_path(&mut self, place: &Path) {
+        let path = format!("{}:{}", place.display(), self.variables["PATH"]);
         self.variables.insert("PATH".to_owned(), path);
         self.bench.server = server(&home_with(&self.bench, &self.variables));
     }
@@ -161,29 +73,6 @@ fn usual() -> ToolSettings {
 
 fn full() -> bool {
     Kernel::here().level() == Level::Full
-}
-
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::vars().find(|(key, _)| key == "PATH").map(|(_, value)| value)?;
-    path.split(':').map(|place| Path::new(place).join(name)).find(|path| path.is_file())
-}
-
-/// Digest of everything beneath a directory.
-fn contents(place: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut all = Vec::new();
-    let mut open = vec![place.to_owned()];
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(dir).unwrap().flatten() {
-            let kind = entry.file_type().unwrap();
-            if kind.is_dir() {
-                open.push(entry.path());
-            } else if kind.is_file() {
-                all.push((entry.path(), std::fs::read(entry.path()).unwrap()));
-            }
-        }
-    }
-    all.sort();
-    all
 }
 
 #[tokio::test]
@@ -336,49 +225,17 @@ async fn rust_builds_offline_with_what_the_home_has() {
     if !full() {
         skip!("the kernel does not confine fully (Landlock 3, seccomp)");
     }
-    let Some(real_home) =
-        std::env::vars().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home))
-    else {
-        skip!("no home directory")
-    };
-    let (rustup, toolchains) = (real_home.join(".cargo/bin/rustup"), real_home.join(".rustup/toolchains"));
-    let toolchain = std::fs::read_dir(&toolchains).ok().and_then(|mut all| all.next()).and_then(Result::ok);
-    let (Some(toolchain), true) = (toolchain, rustup.is_file()) else { skip!("rustup is not installed") };
-    let Some(cached) = cached_crate(&real_home.join(".cargo/registry")) else {
-        skip!("no small crate in the registry cache")
-    };
+    let Some(cached) = CachedCrate::find() else { skip!("no small crate in the registry cache") };
     let mut lived = Lived::new(usual());
-    std::fs::create_dir_all(lived.home.join(".rustup/toolchains")).unwrap();
-    std::fs::create_dir_all(lived.home.join(".cargo/bin")).unwrap();
-    symlink(toolchain.path(), lived.home.join(".rustup/toolchains/mine")).unwrap();
-    put(
-        &lived.home,
-        ".rustup/settings.toml",
-        "version = \"12\"\ndefault_toolchain = \"mine\"\nprofile = \"default\"\n\n[overrides]\n",
-    );
-    for name in ["rustup", "cargo", "rustc"] {
-        std::fs::copy(&rustup, lived.home.join(".cargo/bin").join(name)).unwrap();
-    }
+    let Some(bin) = lived::put_rustup(&lived.home) else { skip!("rustup is not installed") };
     let config = "[net]\nretry = 7\n[registries.own]\ntoken = \"canary-of-the-home\"\n";
     // Beneath the home cargo reads the real file as well: there it is without a secret.
     put(&lived.home, ".cargo/config.toml", "[net]\nretry = 7\n");
-    for (name, bytes) in &cached.files {
-        let path = lived.home.join(".cargo/registry").join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-    lived.first_on_path(".cargo/bin");
+    cached.put(&lived.home.join(".cargo/registry"));
+    lived.first_on_path(&bin);
     let before = contents(&lived.home.join(".cargo"));
     lived.works("cargo --version").await;
-    put(
-        &lived.root,
-        "Cargo.toml",
-        &format!(
-            "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\n{} = \"={}\"\n",
-            cached.name, cached.version
-        ),
-    );
-    put(&lived.root, "src/main.rs", "fn main() {}\n");
+    cached.put_project(&lived.root);
     lived.works("cargo build --offline 2>&1").await;
     assert_eq!(contents(&lived.home.join(".cargo")), before, "the real caches are as they were");
     assert!(lived.cache().join("cargo/registry/cache").is_symlink());
@@ -391,56 +248,16 @@ async fn rust_builds_offline_with_what_the_home_has() {
     assert!(copy.contains("retry = 7") && !copy.contains("canary"), "{copy}");
 }
 
-struct Cached {
-    name: String,
-    version: String,
-    files: Vec<(PathBuf, Vec<u8>)>,
-}
-
-/// A crate without dependencies that the real registry has, with what cargo needs to find it offline.
-fn cached_crate(registry: &Path) -> Option<Cached> {
-    let mut indexes = std::fs::read_dir(registry.join("index")).ok()?.flatten();
-    let index = indexes.find(|entry| entry.path().join(".cache/cf/g-/cfg-if").is_file())?;
-    let source = index.file_name();
-    let entry = index.path().join(".cache/cf/g-/cfg-if");
-    let crates = registry.join("cache").join(&source);
-    let file = std::fs::read_dir(&crates)
-        .ok()?
-        .flatten()
-        .find(|entry| entry.file_name().to_string_lossy().starts_with("cfg-if-1"))?;
-    let name = file.file_name().to_string_lossy().into_owned();
-    let version = name.strip_prefix("cfg-if-")?.strip_suffix(".crate")?.to_owned();
-    let at = |place: &str, rest: &Path| Path::new(place).join(&source).join(rest);
-    Some(Cached {
-        name: "cfg-if".to_owned(),
-        version,
-        files: vec![
-            (at("index", Path::new(".cache/cf/g-/cfg-if")), std::fs::read(entry).ok()?),
-            (at("index", Path::new("config.json")), std::fs::read(index.path().join("config.json")).ok()?),
-            (at("cache", Path::new(&name)), std::fs::read(file.path()).ok()?),
-        ],
-    })
-}
-
 #[tokio::test]
 async fn node_and_npm_work_from_a_version_manager() {
     if !full() {
         skip!("the kernel does not confine fully (Landlock 3, seccomp)");
     }
-    let (Some(node), Some(_)) = (program("node"), program("npm")) else {
-        skip!("node or npm is not installed")
-    };
-    let node = node.canonicalize().unwrap();
-    if !node.starts_with("/usr") && !node.starts_with("/opt") {
-        skip!("node does not lie in a directory of the system");
-    }
     let mut lived = Lived::new(usual());
-    let bin = lived.home.join(".nvm/versions/node/v1.0.0/bin");
-    std::fs::create_dir_all(&bin).unwrap();
-    script(&lived.home, ".nvm/versions/node/v1.0.0/lib/tool.sh", "#!/bin/sh\necho from-nvm\n");
-    symlink(&node, bin.join("node")).unwrap();
-    symlink("../lib/tool.sh", bin.join("own-tool")).unwrap();
-    lived.first_on_path(".nvm/versions/node/v1.0.0/bin");
+    let Some(bin) = lived::put_nvm(&lived.home) else {
+        skip!("node and npm do not lie in a directory of the system")
+    };
+    lived.first_on_path(&bin);
     assert!(lived.works("node -v").await.starts_with('v'));
     assert_eq!(lived.works("own-tool").await, "from-nvm\n");
     put(&lived.root, "dep/package.json", "{\"name\":\"dep\",\"version\":\"1.0.0\"}");
@@ -471,28 +288,9 @@ async fn python_works_through_the_shim_of_pyenv() {
     if !full() {
         skip!("the kernel does not confine fully (Landlock 3, seccomp)");
     }
-    if !Path::new("/usr/bin/python3").is_file() {
-        skip!("python3 is not installed in the system");
-    }
     let mut lived = Lived::new(usual());
-    // As pyenv lays itself out: a shim calls the program, which looks for the version.
-    script(
-        &lived.home,
-        ".pyenv/shims/python3",
-        &format!(
-            "#!/bin/sh\nexport PYENV_ROOT='{0}/.pyenv'\nexec '{0}/.pyenv/libexec/pyenv' exec python3 \"$@\"\n",
-            lived.home.display()
-        ),
-    );
-    script(
-        &lived.home,
-        ".pyenv/libexec/pyenv",
-        "#!/bin/sh\nshift\nread -r version < \"$PYENV_ROOT/version\"\nname=$1; shift\nexec \"$PYENV_ROOT/versions/$version/bin/$name\" \"$@\"\n",
-    );
-    put(&lived.home, ".pyenv/version", "3.1\n");
-    std::fs::create_dir_all(lived.home.join(".pyenv/versions/3.1/bin")).unwrap();
-    symlink("/usr/bin/python3", lived.home.join(".pyenv/versions/3.1/bin/python3")).unwrap();
-    lived.first_on_path(".pyenv/shims");
+    let Some(shims) = lived::put_pyenv(&lived.home) else { skip!("python3 is not installed in the system") };
+    lived.first_on_path(&shims);
     put(&lived.root, "own.py", "x = 1\n");
     lived.works("python3 -c 'import own'").await;
     let found = lived.works("command -v python3").await;
