@@ -118,6 +118,11 @@ fn a_persons_value_survives_a_refresh_and_goes_with_a_reset() {
     });
     let sandbox = sandbox();
     let host = sandbox.serve();
+    // What makes no text of text is not offered for a chat, though its server lists it.
+    let of_it = ["models", "offered", "--provider", "openai_compatible", "--url", &lists.url(), "--json"];
+    let list = sandbox.run(&of_it).json();
+    let ids: Vec<&Value> = list["items"].as_array().unwrap().iter().map(|item| &item["id"]).collect();
+    assert_eq!((&list["source"], ids), (&json!("vendor"), vec![&json!("big")]), "{list}");
     let order =
         json!({ "name": "m", "provider": "openai_compatible", "model": "big", "baseUrl": lists.url() });
     let made = ask(&host, "POST", "models", &order);
