@@ -1,8 +1,9 @@
 //! The long run (working-day §13 point 6): one message, many calls (reads of 1 KB to 1 MB, edits, commands, pictures) in a
 //! home that has been lived in, vendors of every protocol with small windows that count what they are sent, hold it
 //! against their rules and refuse what is too long, and a host that is killed in between. `CHATOS_LONG=500` makes it as
-//! long as it is meant: so many calls and twenty kills for each vendor.
+//! long as it is meant: so many calls and twenty kills for each vendor, and windows as large as theirs.
 
+mod stored;
 mod vendor;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::kill::answer_all;
 use crate::lived::{self, Lived};
-use crate::support::{Stand, messages, offered, send, session};
+use crate::support::{Stand, messages, node, offered, send, session};
 use vendor::{Speaks, Vendor};
 
 /// Calls of the ordinary run; `CHATOS_LONG` asks for more.
@@ -88,7 +89,7 @@ impl Place {
 }
 
 /// An agent that may read, edit, run commands and keep to-dos in a project of the home.
-fn worker(host: &RunningHost, root: &std::path::Path) -> String {
+fn worker(host: &RunningHost, stand: &Stand, root: &std::path::Path, more_tools: usize) -> String {
     let post = |path: &str, body: Value| {
         let made = host.ask("POST", &format!("/api/v1/{path}"), Some(&body));
         assert!(made.status < 300, "{path}: {}", made.text());
@@ -98,6 +99,12 @@ fn worker(host: &RunningHost, root: &std::path::Path) -> String {
     let servers = servers["items"].as_array().unwrap();
     let counter = servers.iter().find(|server| server["name"] == "counter").unwrap()["id"].clone();
     let mut granted = vec![json!({ "id": counter })];
+    if more_tools > 0 {
+        let script = stand.sandbox.root().join("many.cjs");
+        std::fs::write(&script, MANY).unwrap();
+        let argv = json!([node(), script.to_str().unwrap(), more_tools.to_string()]);
+        granted.push(json!({ "id": post("mcp-servers", json!({ "name": "many", "argv": argv })) }));
+    }
     for (id, tool) in
         [(SHELL_TASKS, "run_shell_command"), (CODE_MAINTAINER, "edit_file"), (TASK_MANAGER, "add_task")]
     {
@@ -109,10 +116,52 @@ fn worker(host: &RunningHost, root: &std::path::Path) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the long form is asked for by a variable")]
-fn wanted() -> (usize, usize) {
-    let long = std::env::var("CHATOS_LONG").ok().and_then(|n| n.parse().ok());
-    long.map_or((CALLS, KILLS.0), |calls| (calls, KILLS.1))
+fn long_form() -> Option<usize> {
+    std::env::var("CHATOS_LONG").ok().and_then(|n| n.parse().ok())
 }
+
+/// Calls and kills of this run.
+fn wanted() -> (usize, usize) {
+    long_form().map_or((CALLS, KILLS.0), |calls| (calls, KILLS.1))
+}
+
+/// A window that fills within the calls of this run: a small one, or the real one of the vendor.
+fn window(small: u64, real: u64) -> u64 {
+    if long_form().is_some_and(|calls| calls >= 500) { real } else { small }
+}
+
+/// What is set for a run before it begins.
+struct Plan {
+    model: Value,
+    settings: Value,
+    /// Tools of a further server, which nobody calls.
+    more_tools: usize,
+}
+
+impl Plan {
+    fn new(model: Value) -> Self {
+        Self { model, settings: json!({}), more_tools: 0 }
+    }
+}
+
+/// A server with so many tools.
+const MANY: &str = r"
+const count = Number(process.argv[2]);
+const lines = require('readline').createInterface({ input: process.stdin });
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\n');
+const inputSchema = { type: 'object', properties: { name: { type: 'string' } } };
+const tools = Array.from({ length: count }, (_, n) => ({ name: `other_${n}`, description: `Does thing ${n}.`, inputSchema }));
+lines.on('line', (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === 'initialize') {
+    send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'many', version: '1' } } });
+  } else if (method === 'tools/list') {
+    send({ id, result: { tools } });
+  } else if (id !== undefined) {
+    send({ id, result: {} });
+  }
+});
+";
 
 /// Sizes of the results: mostly small, now and then far beyond any window.
 fn size(number: usize) -> usize {
@@ -124,14 +173,36 @@ fn size(number: usize) -> usize {
     }
 }
 
+/// A call of a tool by its definition, or by its name where that is on demand.
+fn call(request: &Value, id: String, tool: &str, arguments: &Value) -> (String, String, String) {
+    match offered(request, tool) {
+        Some(name) => (id, name, arguments.to_string()),
+        None => {
+            let wrapped = json!({ "name": format!("mcp_counter_{tool}"), "arguments": arguments });
+            (id, "call_tool".to_owned(), wrapped.to_string())
+        }
+    }
+}
+
+/// What came of a run.
+struct Ran {
+    host: RunningHost,
+    place: Place,
+    /// The messages of its chat.
+    said: Vec<Value>,
+    requests: usize,
+    /// How often its context was made smaller.
+    smaller: usize,
+    _stand: Stand,
+}
+
 /// One run against a vendor, killed on its way.
-fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
-    let (wanted, kills) = wanted();
+fn run(vendor: &Arc<Vendor>, plan: &Plan, wanted: usize, kills: usize) -> Ran {
     let made = Arc::new(AtomicUsize::new(0));
     let (counting, seen) = (Arc::clone(vendor), Arc::clone(&made));
     let begun: Arc<Mutex<Option<(Place, Lived)>>> = Arc::default();
     let working = Arc::clone(&begun);
-    let mut stand = Stand::speaking(model, move |request| {
+    let mut stand = Stand::speaking(&plan.model, move |request| {
         counting.answer(request, || {
             let Some((place, lived)) = working.lock().unwrap().clone() else { return Script::say("done") };
             let done = place.done().len();
@@ -139,10 +210,9 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
             if done >= wanted {
                 return Script::say("done");
             }
-            let named = |tool: &str| offered(request, tool).unwrap();
             if !request.to_string().contains(TODO) {
                 let arguments = json!({ "title": format!("{TODO}: all parts are read") });
-                let calls = vec![("to-do".to_owned(), named("add_task"), arguments.to_string())];
+                let calls = vec![call(request, "to-do".to_owned(), "add_task", &arguments)];
                 return Script::thinking("thought 0", Script::Answer { text: String::new(), calls });
             }
             let ask = |number: usize| {
@@ -155,7 +225,7 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
                         ("edit_file", json!({ "path": "work.txt", "old_string": "END", "new_string": new }))
                     }
                 };
-                (format!("call-{number}"), named(tool), arguments.to_string())
+                call(request, format!("call-{number}"), tool, &arguments)
             };
             // Two at once now and then, as models do.
             let calls = if done % 5 == 4 { vec![ask(done + 1), ask(done + 2)] } else { vec![ask(done + 1)] };
@@ -173,11 +243,11 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
     *begun.lock().unwrap() = Some((place.clone(), lived));
     let mut host = stand.sandbox.serve();
     let limits = json!({ "maxToolPasses": 500, "runMaxToolCalls": 2000, "confirmFileChanges": false });
-    for (key, value) in [&limits, settings].into_iter().flat_map(|all| all.as_object().unwrap()) {
+    for (key, value) in [&limits, &plan.settings].into_iter().flat_map(|all| all.as_object().unwrap()) {
         let set = host.ask("PUT", &format!("/api/v1/settings/{key}"), Some(&json!({ "value": value })));
         assert!(set.status < 300, "{key}: {}", set.text());
     }
-    let chat = session(&host, &worker(&host, &root));
+    let chat = session(&host, &worker(&host, &stand, &root, plan.more_tools));
     let run = send(&host, &chat, TASK);
     let mut random = Random::new();
     // Each stretch of work is cut by a kill at some call of it, the last one ends with the run.
@@ -212,104 +282,136 @@ fn run_against(vendor: &Arc<Vendor>, model: &Value, settings: &Value) {
             host = stand.sandbox.serve();
         }
     }
-    let (refused, later) =
-        (vendor.refused.load(Ordering::Relaxed), vendor.refused_later.load(Ordering::Relaxed));
-    let summaries = vendor.summaries.load(Ordering::Relaxed);
-    let broken = vendor.broken.load(Ordering::Relaxed);
     // By the journal: a mark and its step are one write, the line in the record of events comes after it, and a kill may
     // fall in between.
     let journal = host.ask("GET", &format!("/api/v1/runs/{run}"), None).json();
     let steps = journal["steps"].as_array().unwrap();
     let smaller = steps.iter().filter(|step| step["kind"] == "compact" && step["state"] == "done").count();
+    let (said, requests) = (messages(&host, &chat), stand.model.asked());
+    Ran { host, place, said, requests, smaller, _stand: stand }
+}
+
+/// A run that is killed as often as it should be, held against everything it has to keep to.
+fn run_against(vendor: &Arc<Vendor>, plan: &Plan) {
+    let (wanted, kills) = wanted();
+    let ran = run(vendor, plan, wanted, kills);
+    let count = |number: &AtomicUsize| number.load(Ordering::Relaxed);
+    let (refused, summaries, broken) =
+        (count(&vendor.refused), count(&vendor.summaries), count(&vendor.broken));
+    let done = ran.place.done();
     let figures = format!(
-        "{:?}: {} requests, {} calls, {kills} kills, {refused} too long ({later} after the first), {summaries} asked for \
-         a summary, {smaller} times smaller, {broken} new beginnings",
+        "{:?}, window {}: {} requests, {} calls, {kills} kills, {refused} too long ({} after the first, {} with their \
+         answer only), {summaries} asked for a summary, {} times smaller, {broken} new beginnings, at most {} tools",
         vendor.speaks,
-        stand.model.asked(),
-        place.done().len(),
+        vendor.window,
+        ran.requests,
+        done.len(),
+        count(&vendor.refused_later),
+        count(&vendor.crowded),
+        ran.smaller,
+        count(&vendor.most_tools),
     );
     #[expect(clippy::print_stdout, reason = "what the run measured, for whoever asks with --no-capture")]
     {
         println!("{figures}");
     }
     assert_eq!(*vendor.faults.lock().unwrap(), Vec::<String>::new());
-    assert_eq!(vendor.without_task.load(Ordering::Relaxed), 0, "the task is in every request");
-    assert!(vendor.pictures.load(Ordering::Relaxed) > 0, "pictures reach the model");
-    assert!(summaries > 0, "nothing was summarised");
-    assert!(refused <= 6, "{refused} requests were too long");
+    assert_eq!(count(&vendor.without_task), 0, "the task is in every request");
+    assert!(count(&vendor.pictures) > 0, "pictures reach the model");
+    // In a large window it is enough that old results become lines.
+    assert!(summaries > 0 || (vendor.window > 100_000 && ran.smaller > 0), "nothing was summarised");
+    assert!(refused <= 6, "{figures}");
     // A request begins with the one before, after a kill as well, unless the context was made smaller in between.
-    assert!(broken <= smaller, "{figures}");
+    assert!(broken <= ran.smaller, "{figures}");
     // Nothing is lost of what was said and answered: only requests are shorter.
-    let said = messages(&host, &chat);
-    let results: Vec<&Value> = said.iter().filter(|message| message["role"] == "tool").collect();
-    assert!(results.len() >= wanted, "{} results", results.len());
-    for result in results.iter().filter(|result| result["isError"] != true) {
-        let content = result["content"].as_str().unwrap_or_default();
-        if content.contains("a person confirmed") {
-            continue;
-        }
-        if result["tool"] == "run_shell_command" {
-            assert!(content.contains("| exit code: 0 |"), "an ordinary command failed: {content}");
-        }
-        if result["tool"] != "big" {
-            continue;
-        }
-        // The server says which call it was: an id that a model gives twice is replaced.
-        let number: usize = content["k-".len()..].split(' ').next().unwrap().parse().unwrap();
-        let whole = size(number).min(120_000);
-        assert!(content.len() + 200 >= whole, "call {number} kept {} of {whole} bytes", content.len());
-    }
-    assert_eq!(said.iter().filter(|message| message["role"] == "user").count(), 1);
+    stored::check(&ran.said, wanted);
     // Nothing was done twice, and nothing was asked but what became of calls that a kill cut off.
-    let done = place.done();
     let once: std::collections::BTreeSet<&String> = done.iter().collect();
     assert_eq!(once.len(), done.len(), "{done:?}");
-    let asked = host.ask("GET", "/api/v1/prompts?view=all&limit=200", None).json();
+    let asked = ran.host.ask("GET", "/api/v1/prompts?view=all&limit=200", None).json();
     let asked = asked["items"].as_array().unwrap().len();
     assert!(asked <= 2 * kills, "{asked} questions");
-    host.stop();
+    ran.host.stop();
+}
+
+#[test]
+fn what_is_stored_is_what_a_run_without_limits_stores() {
+    let small = Vendor::new(Speaks::Chat, 8_192, 3.4, vendor::llama_cpp);
+    let endless = Vendor::new(Speaks::Chat, u64::MAX / 2, 3.4, vendor::llama_cpp);
+    let limited = run(&small, &Plan::new(json!({})), CALLS, 0);
+    let free = run(&endless, &Plan::new(json!({ "contextTokens": 50_000_000 })), CALLS, 0);
+    assert!(limited.smaller > 0, "nothing was made smaller");
+    assert_eq!((endless.refused.load(Ordering::Relaxed), free.smaller), (0, 0));
+    stored::same(&limited.said, &limited.place.root, &free.said, &free.place.root);
+    limited.host.stop();
+    free.host.stop();
 }
 
 #[test]
 fn a_window_of_8k_on_this_machine_lasts_for_a_whole_run() {
     let vendor = Vendor::new(Speaks::Chat, 8_192, 3.4, vendor::llama_cpp);
-    run_against(&vendor, &json!({}), &json!({}));
+    run_against(&vendor, &Plan::new(json!({})));
 }
 
 #[test]
 fn a_vendor_that_names_no_number_is_learned_from() {
     let vendor = Vendor::new(Speaks::Chat, 12_000, 2.2, vendor::groq);
-    run_against(&vendor, &json!({}), &json!({}));
+    // Somebody believed that its window is larger.
+    run_against(&vendor, &Plan::new(json!({ "contextTokens": 20_000 })));
+    assert!(vendor.refused.load(Ordering::Relaxed) > 0, "there was nothing to learn");
+}
+
+#[test]
+fn a_vendor_that_takes_128_tools_never_sees_129() {
+    let vendor = Vendor::new(Speaks::Chat, window(14_000, 128_000), 3.0, vendor::openai);
+    let model = json!({ "contextTokens": window(16_000, 400_000) });
+    run_against(&vendor, &Plan { more_tools: 200, ..Plan::new(model) });
+    let most = vendor.most_tools.load(Ordering::Relaxed);
+    assert!((1..=vendor::MOST_TOOLS).contains(&most), "{most} tools");
 }
 
 #[test]
 fn a_vendor_that_wants_its_thinking_back_gets_it_throughout() {
-    let vendor = Vendor::new(Speaks::DeepSeek, 10_000, 2.6, vendor::deepseek);
-    run_against(&vendor, &json!({}), &json!({}));
+    let vendor = Vendor::new(Speaks::DeepSeek, window(10_000, 128_000), 2.6, vendor::deepseek);
+    run_against(&vendor, &Plan::new(json!({ "contextTokens": window(0, 400_000) })));
 }
 
 #[test]
 fn items_of_the_responses_api_stay_in_pairs() {
     let vendor = Vendor::new(Speaks::Responses, 11_000, 2.8, vendor::openai);
-    let model = json!({ "provider": "openai_responses", "supportsReasoning": true });
-    run_against(&vendor, &model, &json!({}));
+    run_against(&vendor, &Plan::new(json!({ "provider": "openai_responses", "supportsReasoning": true })));
 }
 
 #[test]
 fn signed_thinking_goes_back_in_the_messages_api() {
     let vendor = Vendor::new(Speaks::Messages, 12_000, 2.8, vendor::anthropic);
     let model = json!({ "provider": "anthropic", "reasoningEffort": "minimal", "maxOutputTokens": 1024 });
-    run_against(&vendor, &model, &json!({}));
+    run_against(&vendor, &Plan::new(model));
+}
+
+#[test]
+fn an_answer_that_does_not_fit_behind_its_input_becomes_shorter() {
+    let vendor = Vendor::new(Speaks::Messages, window(20_000, 200_000), 2.8, vendor::anthropic);
+    // Somebody believed that the window is larger, so the answer asked for is too long before the input is.
+    let model = json!({ "provider": "anthropic", "reasoningEffort": "minimal",
+        "contextTokens": window(30_000, 600_000), "maxOutputTokens": window(10_000, 32_000) });
+    run_against(&vendor, &Plan::new(model));
+    assert!(vendor.crowded.load(Ordering::Relaxed) > 0, "the second sentence was never said");
+    assert!(
+        vendor.shortened.load(Ordering::Relaxed) > 0,
+        "no answer was made shorter instead of the conversation"
+    );
 }
 
 #[test]
 fn signatures_of_gemini_go_back_on_their_calls() {
     let vendor = Vendor::new(Speaks::Gemini, 11_000, 2.8, vendor::gemini);
-    run_against(&vendor, &json!({ "provider": "gemini", "model": "gemini-3-scripted" }), &json!({}));
+    run_against(&vendor, &Plan::new(json!({ "provider": "gemini", "model": "gemini-3-scripted" })));
 }
 
 #[test]
 fn ollama_is_never_sent_more_than_the_window_that_was_asked_for() {
     let vendor = Vendor::new(Speaks::Ollama, 8_192, 3.2, vendor::groq);
-    run_against(&vendor, &json!({ "provider": "ollama" }), &json!({ "ollamaContextTokens": 8_192 }));
+    let settings = json!({ "ollamaContextTokens": 8_192 });
+    run_against(&vendor, &Plan { settings, ..Plan::new(json!({ "provider": "ollama" })) });
 }

@@ -1,5 +1,6 @@
 //! Vendors over chat completions that want their thinking back: fifty passes with tools over a summary and a change of
-//! the model, each vendor holding what it is sent against its own rule (working-day §4).
+//! the model, or thirty in one run that is summarised on its way, each vendor holding what it is sent against its own rule
+//! (working-day §4).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -158,4 +159,75 @@ fn glm_and_qwen_take_turns() {
 #[test]
 fn kimi_and_qwen_take_turns() {
     turns(("kimi", Rule::Kimi), ("qwen", Rule::Unchanged));
+}
+
+/// Passes of a run that thinks more than its window holds.
+const LONG: usize = 30;
+
+/// One run of a model that must get its thinking back, behind calls of another one, and summarised on the way; how often
+/// it had to say its rule.
+fn long_thoughts(model: &str) -> usize {
+    let stand = Stand::new(|request| match last(request).0.as_str() {
+        "user" => Script::call("c-1", offered(request, "count").unwrap(), &json!({ "key": "before" })),
+        _ => Script::say("counted without a thought"),
+    });
+    let host = stand.sandbox.serve();
+    let said = Arc::new(Mutex::new(Said::default()));
+    let vendor = ScriptedModel::start({
+        let said = said.clone();
+        move |request| {
+            let mut said = said.lock().unwrap();
+            let tokens = request.to_string().len() as u64 / 3;
+            if request.get("tools").is_none() {
+                return Script::counted(Script::say("a summary of what was done"), tokens);
+            }
+            if let Some(text) = wrong(Rule::DeepSeek, &said, request) {
+                said.refused.push(text.clone());
+                let body = json!({ "error": { "message": text, "type": "invalid_request_error" } });
+                return Script::Refuse { status: 400, headers: Vec::new(), body };
+            }
+            if said.passes == LONG {
+                return Script::say("thought through");
+            }
+            said.passes += 1;
+            let id = format!("call_{}", said.passes);
+            let thought =
+                format!("thought {}: {}", said.passes, "on the one hand, on the other. ".repeat(70));
+            said.thoughts.insert(id.clone(), thought.clone());
+            let key = json!({ "key": format!("k-{}", said.passes) });
+            let call = Script::call(id, offered(request, "count").unwrap(), &key);
+            Script::counted(Script::thinking(thought, call), tokens)
+        }
+    });
+    let body = json!({ "name": model, "provider": "openai_compatible", "model": model,
+        "baseUrl": vendor.base_url(), "contextTokens": 16_384 });
+    let made = host.ask("POST", "/api/v1/models", Some(&body));
+    assert!(made.status < 300, "{}", made.text());
+    let chat = session(&host, &stand.agent);
+    until(&host, &send(&host, &chat, "count once"), &["done"]);
+    let chosen = json!({ "modelId": made.json()["id"] });
+    assert_eq!(host.ask("PATCH", &format!("/api/v1/sessions/{chat}"), Some(&chosen)).status, 200);
+    let run = until(&host, &send(&host, &chat, "think it through"), &["done", "failed"]);
+    let said = said.lock().unwrap();
+    assert_eq!(run["state"], "done", "{} {:?}", run["error"], said.refused);
+    host.stop();
+    let requests = vendor.requests();
+    let summaries = requests.iter().filter(|request| request.get("tools").is_none()).count();
+    assert!(summaries > 0, "it was never summarised");
+    for pass in 1..=LONG {
+        assert_eq!(stand.counted(&format!("k-{pass}")), 1, "pass {pass}");
+    }
+    // Behind the summary as before it: the newest thoughts stand beside their calls, word for word.
+    let last = requests.last().unwrap()["messages"].to_string();
+    assert!(last.contains("a summary of what was done") && !last.contains("thought 1: "), "{last:.400}");
+    assert!(last.contains(&format!("thought {LONG}: ")));
+    said.refused.len()
+}
+
+#[test]
+fn thinking_comes_back_behind_a_summary_within_a_run() {
+    // What a vendor wants back is known by its address: at another one its models say it once, known or not.
+    for model in ["deepseek-v4-pro", "nobody-knows-this-one"] {
+        assert_eq!(long_thoughts(model), 1, "{model}");
+    }
 }

@@ -30,13 +30,21 @@ enum Said {
 /// How a scripted vendor counts and refuses.
 pub(super) struct Vendor {
     pub(super) speaks: Speaks,
-    window: u64,
+    pub(super) window: u64,
     /// Bytes of a token.
     bytes: f64,
     refuse: fn(u64, u64) -> (u16, Value),
     pub(super) refused: AtomicUsize,
     /// Requests that were too long after the first refusal told the window.
     pub(super) refused_later: AtomicUsize,
+    /// Requests whose answer would not have fitted behind them, though they did.
+    pub(super) crowded: AtomicUsize,
+    /// How often the next one had as many messages and a shorter answer.
+    pub(super) shortened: AtomicUsize,
+    /// Messages and longest answer of a request that was refused for its answer.
+    too_much: Mutex<Option<(usize, u64)>>,
+    /// Most definitions of tools in a request.
+    pub(super) most_tools: AtomicUsize,
     pub(super) without_task: AtomicUsize,
     pub(super) summaries: AtomicUsize,
     /// Requests in which a picture was.
@@ -63,6 +71,10 @@ impl Vendor {
             refuse,
             refused: AtomicUsize::new(0),
             refused_later: AtomicUsize::new(0),
+            crowded: AtomicUsize::new(0),
+            shortened: AtomicUsize::new(0),
+            too_much: Mutex::default(),
+            most_tools: AtomicUsize::new(0),
             without_task: AtomicUsize::new(0),
             summaries: AtomicUsize::new(0),
             pictures: AtomicUsize::new(0),
@@ -105,9 +117,29 @@ impl Vendor {
         if self.speaks == Speaks::Ollama && request["options"]["num_ctx"] != json!(self.window) {
             self.fault(format!("num_ctx is {}", request["options"]["num_ctx"]));
         }
-        if tokens + 64 > self.window {
+        let tools = request["tools"].as_array().map_or(0, Vec::len);
+        self.most_tools.fetch_max(tools, Ordering::Relaxed);
+        if matches!(self.speaks, Speaks::Chat | Speaks::Responses) && tools > MOST_TOOLS {
+            self.fault(format!("{tools} tools"));
+        }
+        let answer = request["max_tokens"].as_u64().unwrap_or_default();
+        if let Some((said, longest)) = self.too_much.lock().unwrap().take()
+            && said == list.len()
+            && answer < longest
+        {
+            self.shortened.fetch_add(1, Ordering::Relaxed);
+        }
+        let is_long = tokens + 64 > self.window;
+        let is_crowded = self.speaks == Speaks::Messages && !is_long && tokens + answer > self.window;
+        if is_long || is_crowded {
             if self.refused.fetch_add(1, Ordering::Relaxed) > 0 {
                 self.refused_later.fetch_add(1, Ordering::Relaxed);
+            }
+            if is_crowded {
+                self.crowded.fetch_add(1, Ordering::Relaxed);
+                *self.too_much.lock().unwrap() = Some((list.len(), answer));
+                let (status, body) = anthropic_answer(tokens, answer, self.window);
+                return Script::Refuse { status, headers: Vec::new(), body };
             }
             if self.speaks != Speaks::Ollama {
                 let (status, body) = (self.refuse)(tokens, self.window);
@@ -152,7 +184,8 @@ impl Vendor {
             let at = now.iter().zip(before.iter()).position(|(one, other)| one != other);
             let first = self.words(at.map(|at| &now[at]));
             // Something is a line now, or cut, or summarised; nothing else may change the beginning.
-            if !first.contains("read_result") && !first.contains("[conversation_summary]") {
+            let may = ["read_result", "[conversation_summary]", "[a picture was left out]"];
+            if !may.iter().any(|mark| first.contains(mark)) {
                 let was = self.words(at.map(|at| &before[at]));
                 self.fault(format!(
                     "{} messages became {}: {was:.200} is {first:.200}",
@@ -295,6 +328,9 @@ impl Vendor {
     }
 }
 
+/// Definitions of tools that OpenAI's endpoints take.
+pub(super) const MOST_TOOLS: usize = 128;
+
 /// How a picture looks in the request of each vendor.
 const PICTURES: [&str; 5] =
     ["\"image_url\"", "\"input_image\"", "\"inlineData\"", "\"images\":[", "\"type\":\"image\""];
@@ -349,6 +385,15 @@ pub(super) fn openai(_: u64, _: u64) -> (u16, Value) {
 
 pub(super) fn anthropic(tokens: u64, window: u64) -> (u16, Value) {
     let message = format!("prompt is too long: {tokens} tokens > {window} maximum");
+    (400, json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } }))
+}
+
+/// The other sentence: the input fits, and the answer that was asked for does not fit behind it.
+fn anthropic_answer(tokens: u64, answer: u64, window: u64) -> (u16, Value) {
+    let message = format!(
+        "input length and `max_tokens` exceed context limit: {tokens} + {answer} > {window}, decrease input length or \
+         `max_tokens` and try again"
+    );
     (400, json!({ "type": "error", "error": { "type": "invalid_request_error", "message": message } }))
 }
 
