@@ -26,7 +26,7 @@ const HELP: &str = "\
 cargo xtask <command>
 
   ci [--only A,B] [--skip A,B] [--list]   everything CI runs, in CI's order
-  nightly                                 what takes hours: every real agent, kills, Firefox ESR
+  nightly                                 what takes hours: every real agent, kills, long runs, Firefox ESR
   tidy [--root DIR] [--no-codegen]        layers, file headers and sizes, links, leaks, freshness
   codegen [--check] [--schema PATH]       write (or compare) the files generated from the code
   deny                                    licences, banned crates, sources, duplicates (deny.toml)

@@ -125,11 +125,7 @@ pub(crate) fn steps() -> Vec<Step> {
         Step {
             count: Some(count::libtest),
             ..small("kills", "200 kills at random points of runs", &["build"], |cx| {
-                let filter = "kills_at_random_lose_nothing_and_repeat_nothing";
-                let mut tests = cargo(
-                    cx,
-                    &["test", "--workspace", "--test", "runs", "--locked", "--quiet", "--", filter],
-                );
+                let mut tests = rust_test(cx, "runs", "kills_at_random_lose_nothing_and_repeat_nothing");
                 tests.env("CHATOS_KILLS", "200");
                 Ok(vec![tests])
             })
@@ -208,6 +204,36 @@ pub(crate) fn steps() -> Vec<Step> {
             )
         },
         Step {
+            count: Some(count::libtest),
+            nightly: true,
+            ..plain(
+                "long",
+                "runs of 500 calls and 20 kills, against every vendor's rules",
+                &["build"],
+                |cx| {
+                    let mut runs = rust_test(cx, "runs", "long::");
+                    runs.env("CHATOS_LONG", "500");
+                    Ok(vec![runs])
+                },
+            )
+        },
+        Step {
+            count: Some(count::libtest),
+            nightly: true,
+            ..plain(
+                "inbox",
+                "ten rounds of kills around a question, and what shells make of texts",
+                &["build"],
+                |cx| {
+                    let mut kills = rust_test(cx, "runs", "queue_kill::");
+                    kills.env("CHATOS_QUEUE_KILLS", "10");
+                    let mut texts = rust_test(cx, "hostile", "shells_see_the_words_that_were_read");
+                    texts.env("CHATOS_RULE_CASES", RULE_CASES);
+                    Ok(vec![kills, texts])
+                },
+            )
+        },
+        Step {
             count: Some(count::node),
             nightly: true,
             ..plain(
@@ -269,6 +295,14 @@ fn all_agents(cx: &Context) -> Result<Vec<Command>> {
         }
     }
     Ok(commands)
+}
+
+/// Texts that every shell of the machine reads, about ten minutes of them.
+const RULE_CASES: &str = "50000";
+
+/// The tests of this name in one of the test programs.
+fn rust_test(cx: &Context, program: &str, name: &str) -> Command {
+    cargo(cx, &["test", "--workspace", "--test", program, "--locked", "--quiet", "--", name])
 }
 
 fn plain(
