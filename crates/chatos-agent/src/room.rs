@@ -1,6 +1,6 @@
 //! How much of a model's window is left for the conversation, counted in estimated tokens (working-day §2).
 
-use chatos_model::{Image, Message, Source, Tool, Window};
+use chatos_model::{Image, Message, Reasoning, Source, Tool, Window};
 
 use crate::transcript::{Origin, Speaker, Transcript};
 
@@ -203,6 +203,16 @@ pub(crate) fn of_pictures(images: &[Image]) -> u64 {
     images.iter().map(one).sum()
 }
 
+/// Bytes of a piece of thinking when it goes back. A sealed one holds its text; of others a name says under what their
+/// text goes back, but for `reasoning`, which hardly any vendor wants.
+fn thought(part: &Reasoning) -> usize {
+    let name = part.opaque.as_ref().and_then(|opaque| opaque.get("field")?.as_str());
+    match (name, &part.opaque) {
+        (Some("reasoning_content" | "thinking"), _) | (_, None) => part.text.len(),
+        (_, Some(opaque)) => size_of(opaque),
+    }
+}
+
 /// Bytes of a message, and the tokens of its pictures and files.
 pub(crate) fn weight(message: &Message) -> (u64, u64) {
     match message {
@@ -211,8 +221,7 @@ pub(crate) fn weight(message: &Message) -> (u64, u64) {
             (text.len() as u64, of_pictures(images) + files)
         }
         Message::Assistant { text, reasoning, tool_calls } => {
-            let thought: usize =
-                reasoning.iter().map(|part| part.opaque.as_ref().map_or(part.text.len(), size_of)).sum();
+            let thought: usize = reasoning.iter().map(thought).sum();
             let calls: usize =
                 tool_calls.iter().map(|call| call.name.len() + call.arguments.len() + 48).sum();
             ((text.len() + thought + calls) as u64, 0)
@@ -253,6 +262,18 @@ mod tests {
         assert_eq!(eight.denser((16_000, 0)), Some(8_192));
         // No text has so many tokens, or so much was expected of it: the window is smaller than was stated.
         assert_eq!((eight.denser((9_000, 0)), eight.denser((24_000, 0))), (None, None));
+    }
+
+    #[test]
+    fn thinking_that_goes_back_counts_by_its_text() {
+        let bytes = |opaque: Option<serde_json::Value>| {
+            let reasoning = vec![Reasoning { text: "t".repeat(5_000), opaque }];
+            weight(&Message::Assistant { text: String::new(), reasoning, tool_calls: Vec::new() }).0
+        };
+        let named = |name: &str| bytes(Some(serde_json::json!({ "field": name })));
+        assert_eq!((bytes(None), named("reasoning_content"), named("thinking")), (5_000, 5_000, 5_000));
+        assert!(named("reasoning") < 100);
+        assert!(bytes(Some(serde_json::json!({ "signature": "s".repeat(900) }))) > 900);
     }
 
     #[test]

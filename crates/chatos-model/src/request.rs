@@ -29,6 +29,8 @@ pub struct Params {
     pub effort: Option<Effort>,
     /// It is a model that thinks.
     pub thinks: bool,
+    /// Tokens of an answer and the thinking before it that fit behind the question; `None` where nobody counted.
+    pub room: Option<u32>,
     /// Tokens of question and answer together, for servers that are told how many to keep ready.
     pub window: Option<u32>,
     /// What requests that begin alike have in common, for vendors that look for their cache by it.

@@ -74,6 +74,7 @@ fn request() -> Request {
             temperature: Some(0.5),
             effort: None,
             thinks: false,
+            room: None,
             window: Some(8_192),
             cache_key: Some("chat-1".into()),
             parallel_tools: Some(false),
@@ -134,6 +135,16 @@ fn anthropic() {
     assert_eq!(body["thinking"]["budget_tokens"], 2048);
     assert!(body["max_tokens"].as_u64().unwrap() > 2048 && body.get("temperature").is_none());
     assert_eq!(body["messages"][1]["content"][0]["signature"], "s", "thinking comes first and unchanged");
+    // Both together are no more than what fits behind the question.
+    for (room, bound, budget) in [(9_000, 2_148, 2_048), (2_100, 2_100, 2_000), (500, 2_048, 1_948)] {
+        let short = Request { params: Params { room: Some(room), ..thinking.params.clone() }, ..request() };
+        let body = Protocol::Anthropic.wire(&short, &Dialect::default()).body;
+        assert_eq!(
+            (&body["max_tokens"], &body["thinking"]["budget_tokens"]),
+            (&json!(bound), &json!(budget)),
+            "{room}"
+        );
+    }
     let mut by_hand = request();
     by_hand.params.extra_body.insert("thinking".into(), json!({ "type": "adaptive" }));
     let body = Protocol::Anthropic.wire(&by_hand, &Dialect::default()).body;

@@ -65,13 +65,12 @@ impl Turn {
             .sum();
         let mut params = params(&self.model, tools);
         params.cache_key.clone_from(&self.run.trace.session_id);
-        if let Some(most) = most_output {
-            params.max_output_tokens = Some(most);
-        }
-        // What is left of the window is the longest answer there can be.
+        // What is left of the window is the longest answer there can be, with the thinking before it.
         let left = room.window.tokens.saturating_sub(room.whole(used) + room.window.tokens / 50);
-        params.max_output_tokens =
-            params.max_output_tokens.map(|most| u64::from(most).min(left.max(SHORTEST_ANSWER)) as u32);
+        let left = u32::try_from(left.max(SHORTEST_ANSWER)).unwrap_or(u32::MAX);
+        let left = most_output.map_or(left, |most| most.min(left));
+        params.room = Some(left);
+        params.max_output_tokens = most_output.or(params.max_output_tokens).map(|most| most.min(left));
         let request = Request { system, messages, tools: tools.to_vec(), params };
         Drawn { request, said, room, used, summary, results }
     }
@@ -186,6 +185,7 @@ pub(super) fn params(model: &ModelFacts, tools: &[Tool]) -> Params {
         temperature: model.temperature,
         effort: model.effort,
         thinks: model.thinks,
+        room: None,
         window: u32::try_from(model.window.tokens).ok(),
         cache_key: None,
         parallel_tools: (!tools.is_empty() && !model.parallel_tools).then_some(false),

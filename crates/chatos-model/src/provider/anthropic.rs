@@ -10,6 +10,10 @@ use crate::{
 
 /// The API wants a bound on every answer.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
+/// A smaller budget is refused.
+const LEAST_THINKING: u32 = 1024;
+/// What thinking leaves of a bound, unless less was asked for.
+const SHORTEST_ANSWER: u32 = 1024;
 
 /// The request.
 pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
@@ -55,8 +59,12 @@ pub(crate) fn wire(request: &Request, dialect: &Dialect) -> Wire {
         Effort::High => 24_576,
         Effort::XHigh | Effort::Max => 32_768,
     });
-    // Thinking counts towards the bound, and excludes a temperature.
-    let bound = budget.map_or(most, |budget: u32| most.saturating_add(budget));
+    // Thinking counts towards the bound, as much of it as fits, and excludes a temperature.
+    let bound = budget.map_or(most, |budget: u32| {
+        let room = params.room.map_or(u32::MAX, |room| room.max(LEAST_THINKING + SHORTEST_ANSWER));
+        most.saturating_add(budget).min(room)
+    });
+    let budget = budget.map(|budget| budget.min(bound.saturating_sub(most.min(SHORTEST_ANSWER))));
     body.insert("max_tokens".to_owned(), json!(bound));
     match (budget, params.temperature) {
         (Some(budget), _) => {
