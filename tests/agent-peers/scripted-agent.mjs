@@ -4,8 +4,9 @@
 //   approved (asks first for the same), other (asks first for something else)
 //   ours TOOL JSON: a tool of the gateway it was given; `quiet` does not connect to it, `lie-done` and `lie-failed` ask
 //   for it and run "echo x >> count" instead.
-//   pour MB: so much text in one turn, as fast as it is taken | large MB: asks about an edit of that size with 200 options,
-//   each named twice.
+//   pour N KB words|calls|dense|sessions: so many pieces of this size in one turn, as fast as they are taken: words, calls
+//   that begin and never end, such calls of a list of zeros, words of a session with such a name.
+//   large MB: asks about an edit of that size with 200 options, each named twice.
 //   mutate SEED N: N messages that are wrong in some way, always the same for a seed; every fifth turn ends wrongly too.
 //   put FILE TEXT | get FILE [LINE LIMIT] | term COMMAND | form | sleeper: through the tools of its client.
 // Else it touches files and runs commands itself. What it was told is in HOME/scripted.jsonl; sessions
@@ -220,9 +221,18 @@ async function work(sessionId, line) {
     return 'end_turn';
   }
   if (verb === 'pour') {
-    const piece = `${'x'.repeat(99)}\n`.repeat(10_000);
-    for (let n = 0; n < Number(rest[0]); n += 1) {
-      say(sessionId, piece);
+    const [count, kilobytes, what = 'words'] = [Number(rest[0]), Number(rest[1] ?? 1000), rest[2]];
+    const piece = `${'x'.repeat(99)}\n`.repeat(kilobytes * 10);
+    const zeros = Array.from({ length: what === 'dense' ? kilobytes * 500 : 0 }, () => 0);
+    const begun = (n, rawInput) => tell(sessionId, { sessionUpdate: 'tool_call', toolCallId: `p${n}`, title: 'Write', kind: 'edit', status: 'in_progress', rawInput });
+    const pours = {
+      words: () => say(sessionId, piece),
+      calls: (n) => begun(n, { file_path: `${n}.txt`, content: piece }),
+      dense: (n) => begun(n, { file_path: `${n}.txt`, zeros }),
+      sessions: () => say(piece, 'x'),
+    };
+    for (let n = 0; n < count; n += 1) {
+      pours[what](n);
       // A pipe that is full holds it up, as it would any program.
       if (process.stdout.writableNeedDrain) await new Promise((resolve) => process.stdout.once('drain', resolve));
     }

@@ -21,6 +21,14 @@ use crate::permission::patch;
 /// Most calls of one turn; what comes after them is not followed.
 pub(crate) const CALLS: usize = 5_000;
 
+/// What the open calls of a turn may hold together. An agent that announces more is followed, and what it told of that
+/// call is not kept.
+const HELD_BYTES: usize = 12 << 20;
+/// One that holds more is kept where the others hold no more than this: a person can be asked about a large change.
+const ALMOST_ALONE: usize = 1 << 20;
+/// What a call may hold in any case: however many there are, that is not much.
+const SMALL_BYTES: usize = 2 << 10;
+
 /// One call of the turn.
 pub(crate) struct Open {
     pub(crate) call: ToolCall,
@@ -36,6 +44,13 @@ pub(crate) struct Open {
     /// Why it ended, where that was not the agent's doing.
     pub(crate) refused: Option<ToolError>,
     began: Instant,
+    /// What it held when that was looked at.
+    held: usize,
+}
+
+/// Whether a call that holds so much is too much beside the others. What did not grow was not.
+fn too_much(others: usize, before: usize, now: usize) -> bool {
+    now > before && now > SMALL_BYTES && others > ALMOST_ALONE && others + now > HELD_BYTES
 }
 
 /// Our id of an agent's call: an agent may use the same one in every turn.
@@ -105,7 +120,7 @@ impl Calls {
         let observer = scene.stage.observer(&step);
         let began = Instant::now();
         let id = call.id.clone();
-        let open = Open {
+        let mut open = Open {
             call,
             step,
             pending,
@@ -115,9 +130,32 @@ impl Calls {
             promise: None,
             refused: None,
             began,
+            held: 0,
         };
+        open.held = open.holds();
         self.open.insert(id, open);
         Ok(())
+    }
+
+    /// A call that is about to be written down holds no more than there is room for.
+    pub(crate) fn fit(&self, call: &mut ToolCall) {
+        if too_much(self.held_without(&call.id), 0, call.held()) {
+            call.shed();
+        }
+    }
+
+    /// Keeps what the open calls hold in bounds, after this one was told more of.
+    pub(crate) fn bound(&mut self, id: &str) {
+        let others = self.held_without(id);
+        let Some(open) = self.open.get_mut(id) else { return };
+        if too_much(others, open.held, open.holds()) {
+            open.call.shed();
+        }
+        open.held = open.holds();
+    }
+
+    fn held_without(&self, id: &str) -> usize {
+        self.open.iter().filter(|(other, _)| *other != id).map(|(_, open)| open.held).sum()
     }
 
     /// Brings the journal and the cards to what was told of a call.
@@ -167,6 +205,10 @@ fn unfinished(ran: bool) -> ToolError {
 }
 
 impl Open {
+    fn holds(&self) -> usize {
+        self.call.held() + self.pending.call.arguments.len()
+    }
+
     /// The journal learns that the call may run now, before anything that lets it.
     pub(crate) async fn mark_sent(&mut self, scene: &Scene<'_>) -> Result<(), Fault> {
         if self.sent {
@@ -215,17 +257,14 @@ pub(crate) fn call_end(
     let diff = patch(call, scene.root);
     let mut text = call.text.clone();
     if text.is_empty() {
-        text = match &call.output {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => ["output", "stdout", "content", "text"]
-                .iter()
-                .find_map(|key| other[*key].as_str())
-                .map_or_else(|| other.to_string(), str::to_owned),
-        };
+        text.clone_from(&call.output);
     }
     if text.is_empty() && !diff.is_empty() {
         text.clone_from(&diff);
+    }
+    if text.is_empty() && (call.shed || call.cut) {
+        let said = Text::fixed("too large to be shown", "内容过大，无法显示");
+        said.get(scene.lang).clone_into(&mut text);
     }
     let mut data = json!({});
     if !diff.is_empty() {
@@ -269,4 +308,17 @@ pub(crate) fn call_end(
     let blocks = vec![Block::Text(envelope.text.clone())];
     let extra = chatos_mcp::Extra::default();
     CallEnd { envelope, blocks, structured, extra, is_error, elapsed_ms, certain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_a_large_call_small_ones_are_kept_and_large_ones_are_not() {
+        assert!(!too_much(ALMOST_ALONE, 0, 2 * HELD_BYTES));
+        assert!(!too_much(HELD_BYTES, 0, SMALL_BYTES));
+        assert!(too_much(HELD_BYTES, SMALL_BYTES, SMALL_BYTES + 1));
+        assert!(!too_much(HELD_BYTES, 1 << 20, 1 << 20), "it did not grow");
+    }
 }

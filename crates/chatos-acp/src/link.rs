@@ -5,18 +5,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chatos_events::Lifetime;
+use chatos_mcp::weigh;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::head::{head, is_reply};
+
 /// Longest message of an agent.
 const LINE_BYTES: usize = 32 << 20;
+/// What a request or a reply may take once it is read, and all open requests together: a tree of many small values takes
+/// a hundred times its text.
+const TREE_BYTES: usize = 48 << 20;
+/// What a note may take once it is read; of what is larger only its head is. Notes come without end, and are copied.
+const NOTE_BYTES: usize = 8 << 20;
+/// What a request may take that is not counted with the others.
+const SMALL_BYTES: usize = 64 << 10;
 /// Messages that wait for the turn; then the agent's pipe fills up.
 const WAITING: usize = 256;
-/// What those that are larger than [`SMALL_BYTES`] may have together in KiB, so that few large ones wait and many small.
-const WAITING_KIB: u32 = 16 * 1024;
-const SMALL_BYTES: usize = 64 * 1024;
+/// What they may take together in KiB, so that few large ones wait and many small; one that needs more waits alone.
+const WAITING_KIB: u32 = 4 * 1024;
+/// What is kept to read the next line into.
+const BUFFER_BYTES: usize = 256 << 10;
+const TOO_LARGE: &str = "it wrote a message that is too large";
 /// Lines in a row that are no message; then it is no agent.
 const GARBAGE: usize = 100;
 /// Requests of an agent that nobody answered yet.
@@ -55,10 +67,10 @@ pub(crate) enum Incoming {
 struct Shared {
     waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Refusal>>>>,
     sink: Mutex<Option<mpsc::Sender<Queued>>>,
-    /// For large messages that wait.
+    /// For messages that wait.
     room: Arc<Semaphore>,
-    /// Ids of the agent's open requests; the same one twice is answered once.
-    open: Mutex<Vec<Value>>,
+    /// Ids of the agent's open requests, with what each takes; the same one twice is answered once.
+    open: Mutex<Vec<(Value, usize)>>,
     gone: Mutex<Option<String>>,
     next: std::sync::atomic::AtomicU64,
 }
@@ -66,16 +78,25 @@ struct Shared {
 /// A message with the room it takes while it waits.
 type Queued = (Incoming, Option<OwnedSemaphorePermit>);
 
-/// What an agent sends, for who listens.
-pub(crate) struct Ear(mpsc::Receiver<Queued>);
+/// What an agent sends, for who listens. A message has its room until the next one is asked for.
+pub(crate) struct Ear {
+    queue: mpsc::Receiver<Queued>,
+    room: Option<OwnedSemaphorePermit>,
+}
 
 impl Ear {
     pub(crate) async fn recv(&mut self) -> Option<Incoming> {
-        self.0.recv().await.map(|(incoming, _)| incoming)
+        self.room = None;
+        let (incoming, room) = self.queue.recv().await?;
+        self.room = room;
+        Some(incoming)
     }
 
     pub(crate) fn try_recv(&mut self) -> Option<Incoming> {
-        self.0.try_recv().ok().map(|(incoming, _)| incoming)
+        self.room = None;
+        let (incoming, room) = self.queue.try_recv().ok()?;
+        self.room = room;
+        Some(incoming)
     }
 }
 
@@ -144,17 +165,30 @@ impl Link {
                 Ok(0) | Err(_) => break "it ended".to_owned(),
                 Ok(got) => &chunk[..got],
             };
-            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            while let Some(end) = memchr::memchr(b'\n', rest) {
                 line.extend_from_slice(&rest[..end]);
                 rest = &rest[end + 1..];
-                let read = std::mem::take(&mut line);
-                if read.iter().all(u8::is_ascii_whitespace) {
+                if line.iter().all(u8::is_ascii_whitespace) {
+                    line.clear();
                     continue;
                 }
-                match serde_json::from_slice::<Value>(&read) {
+                let weight = weigh(&line).bytes;
+                let head = if weight > NOTE_BYTES { head(&line) } else { None };
+                if head.is_none() && weight > TREE_BYTES {
+                    break 'read TOO_LARGE.to_owned();
+                }
+                // Read only when it may wait: until then there is its text and nothing else.
+                let room = tokio::select! {
+                    room = self.room(&line, weight) => room,
+                    () = self.stop.cancelled() => break 'read "it was stopped".to_owned(),
+                };
+                let message = head.map_or_else(|| serde_json::from_slice::<Value>(&line), Ok);
+                line.clear();
+                line.shrink_to(BUFFER_BYTES);
+                match message {
                     Ok(message) if message.is_object() => {
                         garbage = 0;
-                        self.take(message, read.len()).await;
+                        self.take(message, weight, room).await;
                     }
                     _ => garbage += 1,
                 }
@@ -164,13 +198,13 @@ impl Link {
             }
             line.extend_from_slice(rest);
             if line.len() > LINE_BYTES {
-                break "it wrote a message that is too large".to_owned();
+                break TOO_LARGE.to_owned();
             }
         };
         self.gone(&why);
     }
 
-    async fn take(&self, mut message: Value, bytes: usize) {
+    async fn take(&self, mut message: Value, weight: usize, room: Option<OwnedSemaphorePermit>) {
         let id = message.get("id").filter(|id| !id.is_null()).cloned();
         let method = message["method"].as_str().map(str::to_owned);
         let params = message["params"].take();
@@ -178,16 +212,17 @@ impl Link {
             (None, Some(id)) => return self.answered(&id, &mut message),
             (Some(method), None) => Incoming::Note { method, params },
             (Some(method), Some(id)) => {
-                let waiting = {
+                let too_many = {
                     let mut open = lock(&self.shared.open);
                     // The same id twice: the first one is answered.
-                    if open.contains(&id) {
+                    if open.iter().any(|(known, _)| *known == id) {
                         return;
                     }
-                    open.push(id.clone());
-                    open.len()
+                    open.push((id.clone(), weight));
+                    let bytes: usize = open.iter().map(|(_, bytes)| bytes).sum();
+                    open.len() > OPEN_REQUESTS || (weight > SMALL_BYTES && bytes > TREE_BYTES)
                 };
-                if waiting > OPEN_REQUESTS {
+                if too_many {
                     self.reply_error(id, BUSY, "too many requests at once").await.ok();
                     return;
                 }
@@ -197,7 +232,7 @@ impl Link {
         };
         let sink = lock(&self.shared.sink).clone();
         let left = match sink {
-            Some(sink) => sink.send((incoming, self.room(bytes).await)).await.err().map(|failed| failed.0.0),
+            Some(sink) => sink.send((incoming, room)).await.err().map(|failed| failed.0.0),
             None => Some(incoming),
         };
         // Between turns nobody listens: what is told is over, what is asked is a no.
@@ -206,13 +241,15 @@ impl Link {
         }
     }
 
-    /// Waits until there is room for a message of this size; it has it until it is read.
-    async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        if bytes <= SMALL_BYTES {
-            return None;
+    /// Waits until there is room for a message of this weight; it has it until it is read. An answer needs none: who asked
+    /// for it waits, and may be the one who reads the rest.
+    async fn room(&self, line: &[u8], weight: usize) -> Option<OwnedSemaphorePermit> {
+        let wanted = u32::try_from(weight / 1024 + 1).unwrap_or(u32::MAX).min(WAITING_KIB);
+        match Arc::clone(&self.shared.room).try_acquire_many_owned(wanted) {
+            Ok(room) => Some(room),
+            Err(_) if is_reply(line) => None,
+            Err(_) => Arc::clone(&self.shared.room).acquire_many_owned(wanted).await.ok(),
         }
-        let wanted = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).min(WAITING_KIB);
-        Arc::clone(&self.shared.room).acquire_many_owned(wanted).await.ok()
     }
 
     fn answered(&self, id: &Value, message: &mut Value) {
@@ -262,7 +299,7 @@ impl Link {
         } else {
             *lock(&self.shared.sink) = Some(sink);
         }
-        Ear(incoming)
+        Ear { queue: incoming, room: None }
     }
 
     /// Nobody listens any more.
@@ -307,13 +344,13 @@ impl Link {
 
     /// Answers a request of the agent.
     pub(crate) async fn reply(&self, id: Value, result: Value) -> Result<(), Refusal> {
-        lock(&self.shared.open).retain(|open| *open != id);
+        lock(&self.shared.open).retain(|(open, _)| *open != id);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result })).await
     }
 
     /// Refuses a request of the agent.
     pub(crate) async fn reply_error(&self, id: Value, code: i64, message: &str) -> Result<(), Refusal> {
-        lock(&self.shared.open).retain(|open| *open != id);
+        lock(&self.shared.open).retain(|(open, _)| *open != id);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })).await
     }
 
@@ -356,6 +393,7 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head::UNREAD;
 
     fn pair() -> (Link, tokio::io::DuplexStream) {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
@@ -411,12 +449,107 @@ mod tests {
         });
         tokio::time::sleep(Duration::from_millis(500)).await;
         let before = written.load(std::sync::atomic::Ordering::Relaxed);
-        assert!(before < 25, "{before} MiB were taken");
+        assert!(before < 10, "{before} MiB were taken");
         for _ in 0..100 {
             assert!(matches!(incoming.recv().await, Some(Incoming::Note { .. })));
         }
         drop(writing.await.unwrap());
         assert!(matches!(incoming.recv().await, Some(Incoming::Gone(_))));
+    }
+
+    /// Writes lines while the other side reads them.
+    fn writing(
+        mut agent: tokio::io::DuplexStream,
+        lines: Vec<String>,
+    ) -> tokio::task::JoinHandle<tokio::io::DuplexStream> {
+        tokio::spawn(async move {
+            for line in lines {
+                agent.write_all(line.as_bytes()).await.unwrap();
+                agent.write_all(b"\n").await.unwrap();
+            }
+            agent
+        })
+    }
+
+    fn update(start: &str, update: &str) -> String {
+        format!(
+            "{{{start}\"method\":\"session/update\",\"params\":{{\"sessionId\":\"s\",\"update\":{{{update}}}}}}}"
+        )
+    }
+
+    #[tokio::test]
+    async fn of_an_endless_note_its_short_parts_are_read_and_of_a_request_all() {
+        let (link, agent) = pair();
+        let mut incoming = link.listen();
+        let long =
+            format!("\"rawInput\":\"{}\",\"title\":\"t\",\"content\":[]", "z\\n".repeat(NOTE_BYTES / 2));
+        let agent = writing(agent, vec![update("", &long), update("\"id\":3,", &long)]);
+        let Some(Incoming::Note { params, .. }) = incoming.recv().await else { panic!("no update") };
+        let told = json!({ "title": "t", "content": [], UNREAD: ["rawInput"] });
+        assert_eq!(params, json!({ "sessionId": "s", "update": told }));
+        let Some(Incoming::Request { params, .. }) = incoming.recv().await else { panic!("no request") };
+        assert_eq!(params["update"]["rawInput"].as_str().map(str::len), Some(NOTE_BYTES));
+        drop(agent.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_note_of_a_million_tiny_values_is_no_tree_and_a_request_of_them_is_the_end() {
+        let (link, agent) = pair();
+        let mut incoming = link.listen();
+        let dense = |many: usize| format!("\"toolCallId\":\"c\",\"rawInput\":[{}0]", "0,".repeat(many));
+        let name = "n".repeat(NOTE_BYTES);
+        let lines = vec![
+            update("", &dense(10_000)),
+            update("", &dense(1_000_000)),
+            // Nothing of it is short, and nothing of it is kept.
+            format!(
+                "{{\"method\":\"session/update\",\"params\":{{\"sessionId\":\"{name}\",\"update\":{{\"{name}\":1}}}}}}"
+            ),
+            update("\"id\":3,", &dense(1_000_000)),
+        ];
+        writing(agent, lines);
+        let mut next = async || match incoming.recv().await {
+            Some(Incoming::Note { params, .. }) => Ok(params),
+            Some(Incoming::Gone(why)) => Err(why),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(next().await.unwrap()["update"]["rawInput"].as_array().map(Vec::len), Some(10_001));
+        assert_eq!(next().await.unwrap()["update"], json!({ "toolCallId": "c", UNREAD: ["rawInput"] }));
+        assert_eq!(next().await.unwrap(), json!({ "sessionId": null, "update": { UNREAD: [] } }));
+        assert_eq!(next().await, Err(TOO_LARGE.to_owned()));
+    }
+
+    #[tokio::test]
+    async fn an_answer_comes_past_notes_that_nobody_reads() {
+        let (link, agent) = pair();
+        let mut incoming = link.listen();
+        let asked = link.ask("session/set_mode", json!({})).await.unwrap();
+        let large = format!("\"title\":\"{}\"", "z".repeat(WAITING_KIB as usize * 1024));
+        let agent = writing(agent, vec![update("", &large), "{\"id\":1,\"result\":7}".to_owned()]);
+        assert_eq!(asked.answer().await.unwrap(), 7);
+        assert!(matches!(incoming.recv().await, Some(Incoming::Note { .. })));
+        drop(agent.await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn open_requests_have_room_together_and_small_ones_always_do() {
+        let (link, agent) = pair();
+        let mut incoming = link.listen();
+        let text = "z".repeat(TREE_BYTES / 3);
+        let request =
+            |id: usize, text: &str| format!("{{\"id\":{id},\"method\":\"x\",\"params\":\"{text}\"}}");
+        let lines = vec![request(1, &text), request(2, &text), request(3, &text), request(4, "small")];
+        let agent = writing(agent, lines);
+        let mut came = Vec::new();
+        while came.len() < 3 {
+            let Some(Incoming::Request { id, .. }) = incoming.recv().await else { panic!("no request") };
+            came.push(id);
+        }
+        assert_eq!(came, [1, 2, 4], "the third would be too much");
+        let mut answer = vec![0; 400];
+        let got = agent.await.unwrap().read(&mut answer).await.unwrap();
+        let said: Value = serde_json::from_slice(&answer[..got]).unwrap();
+        assert_eq!((&said["id"], &said["error"]["code"]), (&json!(3), &json!(BUSY)));
     }
 
     #[tokio::test]

@@ -1,14 +1,21 @@
 //! What an agent's messages say, read tolerantly: one odd field never loses a message.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use chatos_wire::card::plain;
 use serde_json::{Map, Value};
 
+use crate::head::unread;
+
 /// Longest text of one tool call that is kept.
 const TEXT_CHARS: usize = 200_000;
 /// Most options of one question.
 const OPTIONS: usize = 60;
+/// Longest arguments of a card; then each of their parts is cut.
+const SHOWN_BYTES: usize = 64 * 1024;
+const PART_CHARS: usize = 4_000;
+const PARTS: usize = 60;
 /// Most files of one change.
 const FILES: usize = 2_000;
 
@@ -95,18 +102,29 @@ pub(crate) struct ToolCall {
     pub(crate) kind: Kind,
     pub(crate) progress: Progress,
     pub(crate) input: Value,
-    pub(crate) output: Value,
+    /// What it gave, as text.
+    pub(crate) output: String,
     pub(crate) diffs: Vec<FileDiff>,
     pub(crate) text: String,
     pub(crate) places: Vec<PathBuf>,
     /// Terminals of ours whose output it shows.
     pub(crate) terminals: Vec<String>,
+    /// It was told more than can be kept: what it is about is known no more, and nobody can be asked about it.
+    pub(crate) shed: bool,
+    /// What it gave was more than can be kept.
+    pub(crate) cut: bool,
 }
 
 impl ToolCall {
     /// The call of a `tool_call`, a `tool_call_update` or a permission, on top of what was known.
     pub(crate) fn told(&mut self, update: &Value) {
         let text = |key: &str| update[key].as_str();
+        for part in unread(update) {
+            match part {
+                "rawOutput" => self.cut = true,
+                _ => self.shed(),
+            }
+        }
         if let Some(title) = text("title") {
             self.title = plain(title);
         }
@@ -124,7 +142,7 @@ impl ToolCall {
             self.input = input.clone();
         }
         if let Some(output) = update.get("rawOutput").filter(|output| !output.is_null()) {
-            self.output = output.clone();
+            self.output = output_text(output);
         }
         if let Some(places) = update["locations"].as_array() {
             self.places = places
@@ -158,6 +176,29 @@ impl ToolCall {
                 now.entry(key).or_insert(value);
             }
         }
+    }
+
+    /// Memory that what it was told takes, roughly.
+    pub(crate) fn held(&self) -> usize {
+        let files =
+            self.diffs.iter().map(|diff| diff.new.len() + diff.old.as_ref().map_or(0, String::len) + 200);
+        let places = self.places.iter().map(|place| place.as_os_str().len() + 24);
+        let terminals = self.terminals.iter().map(|terminal| terminal.len() + 24);
+        let texts = [&self.title, &self.output, &self.text].map(String::len);
+        let lists = files.chain(places).chain(terminals).chain(texts);
+        size(&self.input) + lists.sum::<usize>()
+    }
+
+    /// Forgets what it was told, but for what it is called, its sort and how far it is.
+    pub(crate) fn shed(&mut self) {
+        *self = Self {
+            id: std::mem::take(&mut self.id),
+            title: std::mem::take(&mut self.title),
+            kind: self.kind,
+            progress: self.progress,
+            shed: true,
+            ..Self::default()
+        };
     }
 
     /// The command of an `execute`, as it was announced.
@@ -214,7 +255,56 @@ impl ToolCall {
                 shown.insert("input".to_owned(), other.clone());
             }
         }
-        Value::Object(shown)
+        let shown = Value::Object(shown);
+        if size(&shown) <= SHOWN_BYTES { shown } else { cut(shown) }
+    }
+}
+
+/// Memory of a value, roughly.
+fn size(value: &Value) -> usize {
+    /// A value, and the name and place of a member beside its own.
+    const VALUE: usize = size_of::<Value>();
+    const MEMBER: usize = 40;
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(size).sum(),
+            Value::Object(members) => {
+                members.iter().map(|(key, value)| MEMBER + key.len() + size(value)).sum()
+            }
+            _ => 0,
+        }
+}
+
+/// Arguments that are too long for a card, each of them cut; how many more there are is the last one.
+fn cut(arguments: Value) -> Value {
+    let Value::Object(members) = arguments else { return arguments };
+    let short = |text: &str, most: usize| match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    };
+    let more = members.len().saturating_sub(PARTS);
+    let cut_one = |(key, value): (String, Value)| {
+        let value = match &value {
+            Value::String(text) => short(text, PART_CHARS).into(),
+            _ if size(&value) > PART_CHARS => short(&value.to_string(), PART_CHARS).into(),
+            _ => value,
+        };
+        (short(&key, 200), value)
+    };
+    let mut kept: Map<String, Value> = members.into_iter().take(PARTS).map(cut_one).collect();
+    if more > 0 {
+        kept.insert("…".to_owned(), format!("+{more}").into());
+    }
+    Value::Object(kept)
+}
+
+/// What a call gave, where it says so outside of its content.
+fn output_text(output: &Value) -> String {
+    let named = ["output", "stdout", "content", "text"].iter().find_map(|key| output[*key].as_str());
+    match output.as_str().or(named) {
+        Some(text) => text.chars().take(TEXT_CHARS).collect(),
+        None => output.to_string().chars().take(TEXT_CHARS).collect(),
     }
 }
 
@@ -242,7 +332,7 @@ fn contents(content: &[Value]) -> (Vec<FileDiff>, String, Vec<String>) {
                     });
                 }
             }
-            "content" => texts.push(block_text(&part["content"])),
+            "content" => texts.push(block_text(&part["content"]).into_owned()),
             "terminal" => terminals.extend(part["terminalId"].as_str().map(str::to_owned)),
             other => texts.push(format!("[{}]", plain(other))),
         }
@@ -251,16 +341,17 @@ fn contents(content: &[Value]) -> (Vec<FileDiff>, String, Vec<String>) {
 }
 
 /// A content block as text.
-pub(crate) fn block_text(block: &Value) -> String {
+pub(crate) fn block_text(block: &Value) -> Cow<'_, str> {
     let text = |pointer: &str| block.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     match text("/type") {
-        "text" => text("/text").to_owned(),
-        "resource_link" => text("/uri").to_owned(),
+        "text" => text("/text").into(),
+        "resource_link" => text("/uri").into(),
         "resource" => match block.pointer("/resource/text").and_then(Value::as_str) {
-            Some(inside) => inside.to_owned(),
-            None => text("/resource/uri").to_owned(),
+            Some(inside) => inside.into(),
+            None => text("/resource/uri").into(),
         },
-        other => format!("[{}]", plain(other)),
+        "" => "".into(),
+        other => format!("[{}]", plain(other)).into(),
     }
 }
 
@@ -310,6 +401,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::head::UNREAD;
 
     #[test]
     fn a_call_grows_with_every_update_and_odd_fields_change_nothing() {
@@ -334,6 +426,44 @@ mod tests {
         assert_eq!(call.input, json!({ "command": "ls -a", "cwd": "/p" }));
         call.asked(&json!({ "status": "pending" }));
         assert_eq!(call.input, json!({ "command": "ls -a", "cwd": "/p" }));
+    }
+
+    #[test]
+    fn a_call_whose_input_was_too_large_to_be_read_is_about_nothing_known() {
+        let mut call = ToolCall::default();
+        call.told(&json!({ "kind": "edit", "rawInput": { "path": "/p/a.txt" } }));
+        call.told(&json!({ UNREAD: ["rawOutput"], "status": "in_progress" }));
+        assert_eq!((call.shed, call.cut, &call.input["path"]), (false, true, &json!("/p/a.txt")));
+        call.told(&json!({ UNREAD: ["content"], "status": "completed" }));
+        assert_eq!((call.shed, call.progress, &call.input), (true, Progress::Done, &Value::Null));
+        // What it is told later does not make the rest of it known.
+        call.asked(&json!({ "rawInput": { "path": "/p/a.txt" } }));
+        assert!(call.shed);
+    }
+
+    #[test]
+    fn arguments_too_long_for_a_card_are_cut_and_short_ones_stay_as_they_are() {
+        let shown = |input: Value| {
+            let mut call = ToolCall::default();
+            call.told(&json!({ "kind": "edit", "rawInput": input }));
+            call.arguments(Path::new("/p"))
+        };
+        let of = |text: String| shown(json!({ "path": "/p/a.txt", "content": text, "more": [1] }));
+        assert_eq!(of("很".repeat(20_000))["content"].as_str().unwrap().chars().count(), 20_000);
+        let long = of("很".repeat(500_000));
+        assert_eq!(long["content"].as_str().unwrap().chars().count(), PART_CHARS + 1);
+        assert_eq!((&long["path"], &long["more"]), (&json!("a.txt"), &json!([1])));
+        let many: Map<String, Value> =
+            (0..100).map(|n| (format!("k{n}"), "很".repeat(3_000).into())).collect();
+        let many = shown(Value::Object(many));
+        assert_eq!(many["k0"].as_str().unwrap().chars().count(), 3_000, "it has less than it may have");
+        assert_eq!((many.as_object().unwrap().len(), &many["…"]), (PARTS + 1, &json!("+40")));
+    }
+
+    #[test]
+    fn what_is_no_content_is_no_text() {
+        assert_eq!(block_text(&Value::Null), "");
+        assert_eq!(block_text(&json!({ "type": "image", "data": "x" })), "[image]");
     }
 
     #[test]

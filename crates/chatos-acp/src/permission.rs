@@ -9,6 +9,7 @@ use chatos_tool::{Lang, in_both};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::head::unread;
 use crate::message::{Choice, Kind, ToolCall};
 use crate::ours;
 
@@ -151,8 +152,11 @@ pub(crate) fn question(
 
 /// What a call is announced with: its input, or the text that agents without one tell instead.
 fn announced(call: &ToolCall) -> Value {
-    let empty = call.input.is_null() || call.input.as_object().is_some_and(Map::is_empty);
-    if empty && !call.text.is_empty() { json!({ "text": call.text }) } else { call.input.clone() }
+    if is_empty(&call.input) && !call.text.is_empty() {
+        json!({ "text": call.text })
+    } else {
+        call.input.clone()
+    }
 }
 
 /// What an answer decides: client, session, kind, input, contents, command, folder and options.
@@ -341,11 +345,14 @@ pub(crate) fn approved_part(call: &ToolCall) -> Value {
 const QUIET: &[&str] =
     &["description", "title", "reason", "explanation", "timeout", "timeout_ms", "yield_time_ms"];
 
+fn is_empty(input: &Value) -> bool {
+    input.is_null() || input.as_object().is_some_and(Map::is_empty)
+}
+
 /// Whether an input asks for something else than the approved one. Agents fill in what they had left out before (an
 /// empty input, words for people); what was there stays, and nothing is added that decides anything.
 fn other_input(approved: &Value, now: &Value) -> bool {
-    let empty = |value: &Value| value.is_null() || value.as_object().is_some_and(Map::is_empty);
-    if empty(approved) || empty(now) {
+    if is_empty(approved) || is_empty(now) {
         return false;
     }
     let (Some(before), Some(now)) = (approved.as_object(), now.as_object()) else { return approved != now };
@@ -378,11 +385,20 @@ pub(crate) fn differs(approved: &Value, call: &ToolCall) -> bool {
     changed(approved, &json!({ "rawInput": call.input, "content": content }))
 }
 
-/// Whether an update tells something else than what was approved. What it does not mention is as it was.
+/// Whether an update tells something else than what was approved. What it does not mention is as it was; what was too
+/// large to be read is not.
 pub(crate) fn changed(approved: &Value, update: &Value) -> bool {
+    let files = approved["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let unknown = unread(update).any(|part| match part {
+        "rawInput" => !is_empty(&approved["input"]),
+        "content" => !files.is_empty(),
+        _ => false,
+    });
+    if unknown {
+        return true;
+    }
     let mut now = ToolCall::default();
     now.told(update);
-    let files = approved["files"].as_array().map(Vec::as_slice).unwrap_or_default();
     let other_file = |diff: &crate::message::FileDiff| {
         let mut same = files.iter().filter(|file| file[0] == *diff.path.to_string_lossy());
         let fits = same.any(|file| is_excerpt(file[1].as_str().unwrap_or_default(), &diff.new));
@@ -394,6 +410,7 @@ pub(crate) fn changed(approved: &Value, update: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::head::UNREAD;
 
     fn call(input: Value) -> ToolCall {
         let mut call = ToolCall::default();
@@ -469,6 +486,12 @@ mod tests {
             &approved,
             &json!({ "content": [{ "type": "diff", "path": "/b", "newText": "x" }] })
         ));
+        // What was too large to be read may be another one; what came of it is none.
+        assert!(changed(&approved, &json!({ UNREAD: ["content"] })));
+        assert!(!changed(&approved, &json!({ UNREAD: ["rawInput", "rawOutput"] })));
+        let command = approved_part(&call(json!({ "command": "ls" })));
+        assert!(changed(&command, &json!({ UNREAD: ["rawInput"] })));
+        assert!(!changed(&command, &json!({ UNREAD: ["content", "rawOutput"] })));
         // The same change shown with the lines around it.
         assert!(!changed(
             &approved,

@@ -1,13 +1,13 @@
 //! A turn that was cut off goes on (other-agents §4.9): what became of each call, and what the agent is told. Nothing is
 //! run by us, nothing is approved from memory for another call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use chatos_agent::{Decision, Pending, Speaker, Transcript, decide};
 use chatos_tool::Lang;
 use serde_json::Value;
 
-use crate::calls::call_id;
+use crate::calls::{CALLS, call_id};
 use crate::message::{Progress, ToolCall};
 
 /// What is known of a call that had no outcome when the turn was cut off.
@@ -37,16 +37,39 @@ pub(crate) fn open_calls(chat: &Transcript, run_id: &str) -> Vec<Pending> {
         .collect()
 }
 
-/// What the agent told of the calls of this run when its session was loaded, by our ids.
-pub(crate) fn replayed(run_id: &str, updates: &[Value]) -> HashMap<String, ToolCall> {
-    let mut all: HashMap<String, ToolCall> = HashMap::new();
-    for update in updates {
-        let Some(id) = update["toolCallId"].as_str() else { continue };
-        let call = all.entry(call_id(run_id, id)).or_default();
+/// What an agent tells of its calls when its session is loaded. What was cut off stands at the end: of a session
+/// without end the newest calls are kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Replay {
+    calls: HashMap<String, ToolCall>,
+    /// Oldest first.
+    order: VecDeque<String>,
+    held: usize,
+}
+
+impl Replay {
+    const BYTES: usize = 16 << 20;
+
+    pub(crate) fn told(&mut self, update: &Value) {
+        let Some(id) = update["toolCallId"].as_str().filter(|id| id.len() <= 1_000) else { return };
+        if !self.calls.contains_key(id) {
+            self.order.push_back(id.to_owned());
+        }
+        let call = self.calls.entry(id.to_owned()).or_default();
         id.clone_into(&mut call.id);
+        let before = call.held();
         call.told(update);
+        self.held = (self.held + call.held()).saturating_sub(before);
+        while self.order.len() > CALLS || (self.held > Self::BYTES && self.order.len() > 1) {
+            let Some(oldest) = self.order.pop_front().and_then(|id| self.calls.remove(&id)) else { return };
+            self.held = self.held.saturating_sub(oldest.held());
+        }
     }
-    all
+
+    /// By our ids of the calls of this run.
+    pub(crate) fn of(&self, run_id: &str) -> HashMap<String, ToolCall> {
+        self.calls.iter().map(|(id, call)| (call_id(run_id, id), call.clone())).collect()
+    }
 }
 
 /// What became of a call. `allowed`: its question, where there was one, may have been answered with a yes that reached
@@ -177,13 +200,34 @@ mod tests {
         assert_eq!(fate(&pending(asked.clone()), &nothing), Fate::NotRun);
         let sent = StepFacts { sent: true, ..asked };
         assert_eq!(fate(&pending(sent.clone()), &nothing), Fate::Uncertain);
-        let told = replayed("r", &[json!({ "toolCallId": "t", "status": "completed" })]);
+        let replayed = |status: &str| {
+            let mut replay = Replay::default();
+            replay.told(&json!({ "toolCallId": "t", "status": status }));
+            replay.of("r")
+        };
+        let told = replayed("completed");
         assert!(matches!(fate(&pending(sent.clone()), &told), Fate::Told(_)));
         // A call the agent shows as running for ever is still nobody's success.
-        let running = replayed("r", &[json!({ "toolCallId": "t", "status": "in_progress" })]);
+        let running = replayed("in_progress");
         assert_eq!(fate(&pending(sent.clone()), &running), Fate::Uncertain);
         // Announced as running, then asked, and nobody said yes.
         assert_eq!(super::fate(&pending(sent), &running, false), Fate::NotRun);
+    }
+
+    #[test]
+    fn of_a_session_without_end_the_newest_calls_are_kept() {
+        let mut replay = Replay::default();
+        for n in 0..3 * CALLS {
+            replay.told(&json!({ "toolCallId": format!("c{n}"), "status": "in_progress" }));
+        }
+        assert_eq!((replay.calls.len(), replay.order.len()), (CALLS, CALLS));
+        let text = "x".repeat(1 << 20);
+        for n in 0..100 {
+            replay.told(&json!({ "toolCallId": format!("large{n}"), "rawInput": { "text": text } }));
+        }
+        replay.told(&json!({ "toolCallId": "large99", "status": "completed" }));
+        assert!(replay.held <= Replay::BYTES && replay.calls.len() < 20, "{}", replay.calls.len());
+        assert_eq!(replay.of("r")[&call_id("r", "large99")].progress, Progress::Done);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::known::known;
 use crate::link::{AUTH_REQUIRED, Ear, Incoming, Link, Refusal};
 use crate::ours::{Arrivals, OurTool, SERVER};
 use crate::permission::Allowed;
+use crate::recover::Replay;
 use crate::session;
 
 /// The version of the protocol that is spoken.
@@ -312,7 +313,7 @@ impl Seat {
     }
 
     /// The session it had: loaded, so that it tells what it believes, else resumed. `None` when it has it no more.
-    async fn again(&mut self, session: &str, servers: &Value) -> Option<Vec<Value>> {
+    async fn again(&mut self, session: &str, servers: &Value) -> Option<Replay> {
         let order =
             json!({ "sessionId": session, "cwd": self.root.to_string_lossy(), "mcpServers": servers });
         let method = match (self.loads, self.resumes) {
@@ -333,18 +334,18 @@ impl Seat {
     }
 
     /// Asks for a session and reads what is told meanwhile: of the session itself, and what became of calls.
-    async fn opening(&mut self, method: &str, order: Value) -> (Result<Value, Refusal>, Vec<Value>) {
+    async fn opening(&mut self, method: &str, order: Value) -> (Result<Value, Refusal>, Replay) {
         let mut incoming = self.link.listen();
         let loading = self.link.call(method, order, OPENING);
         tokio::pin!(loading);
-        let (mut replayed, mut told) = (Vec::new(), AcpTold::default());
+        let (mut replayed, mut told) = (Replay::default(), AcpTold::default());
         let mut keep = |incoming: Incoming| match incoming {
             Incoming::Note { method, mut params } if method == "session/update" => {
                 let update = params["update"].take();
                 session::updated(&mut told, &update);
                 // The chat has the rest.
                 if update["sessionUpdate"].as_str().is_some_and(|kind| kind.starts_with("tool_call")) {
-                    replayed.push(update);
+                    replayed.told(&update);
                 }
                 None
             }
@@ -436,7 +437,7 @@ pub(crate) enum Opened {
     /// The first of this chat.
     New,
     /// The one it had, with what the agent told of its calls.
-    Again(Vec<Value>),
+    Again(Replay),
     /// The agent does not have it any more; this one knows nothing of the chat.
     Lost,
 }

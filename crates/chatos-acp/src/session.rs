@@ -116,14 +116,14 @@ pub(crate) fn updated(told: &mut AcpTold, update: &Value) -> bool {
         }
         "config_option_update" => options(told, &update["configOptions"]),
         "available_commands_update" => {
-            let list = update["availableCommands"].as_array().into_iter().flatten().take(COMMANDS);
+            let Some(list) = update["availableCommands"].as_array() else { return true };
             let command = |said: &Value| {
                 let name = text(&said["name"], 100).trim_start_matches('/').to_owned();
                 let hint = text(&said["input"]["hint"], 200);
                 let fits = !name.is_empty() && !name.contains(char::is_whitespace);
                 fits.then(|| AcpCommand { name, description: text(&said["description"], 400), hint })
             };
-            told.commands = list.filter_map(command).collect();
+            told.commands = list.iter().take(COMMANDS).filter_map(command).collect();
         }
         "usage_update" => {
             let cost = &update["cost"];

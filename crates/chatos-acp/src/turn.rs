@@ -32,7 +32,7 @@ use crate::calls::{Calls, Scene};
 use crate::link::{Ear, Incoming, Refusal};
 use crate::message::ToolCall;
 use crate::permission::Allowed;
-use crate::recover;
+use crate::recover::{self, Replay};
 use crate::seat::{Before, Launching, NoSeat, Opened, Seat, Seats, Whose, no_seat, sign_in};
 use crate::session;
 use acts::{Cover, Done, Terminal};
@@ -93,10 +93,13 @@ pub(crate) struct Work<'a> {
     seat: Option<Seat>,
     incoming: Option<Ear>,
     answering: Option<Answering>,
-    text: String,
-    thought: String,
+    text: Growing,
+    thought: Growing,
     /// What was kept of the two.
     flushed: usize,
+    /// What was kept of this turn's text, and whether a person was told that there is more.
+    kept: usize,
+    cut: bool,
     message: Option<String>,
     calls: Calls,
     /// A call that may be told more about before it is shown.
@@ -135,6 +138,27 @@ pub(crate) struct Work<'a> {
     steering: JoinSet<Option<Had>>,
     /// It takes none in this turn; they are its next message.
     unsteered: bool,
+}
+
+/// Text that grows, with its length as the page counts it.
+#[derive(Default)]
+struct Growing {
+    text: String,
+    units: usize,
+}
+
+impl Growing {
+    /// Adds to it; gives where that begins.
+    fn push(&mut self, more: &str) -> usize {
+        let began = self.units;
+        self.text.push_str(more);
+        self.units += more.encode_utf16().count();
+        began
+    }
+
+    fn take(&mut self) -> String {
+        std::mem::take(self).text
+    }
 }
 
 /// What of the person's messages an agent has.
@@ -186,9 +210,11 @@ impl<'a> Work<'a> {
             seat: None,
             incoming: None,
             answering: None,
-            text: String::new(),
-            thought: String::new(),
+            text: Growing::default(),
+            thought: Growing::default(),
             flushed: 0,
+            kept: 0,
+            cut: false,
             message: None,
             calls: Calls::default(),
             held: None,
@@ -271,7 +297,7 @@ impl<'a> Work<'a> {
         let whose =
             Whose { name: &turn.agent, chat: &turn.session_id, offered: turn.allowed, pausing: &pausing };
         let (seat, opened) = match kept {
-            Some(seat) => (seat, Opened::Again(Vec::new())),
+            Some(seat) => (seat, Opened::Again(Replay::default())),
             None => match Seat::open(&turn.launching, &turn.launch, whose, &root, known.as_ref()).await {
                 Ok((mut seat, opened)) => {
                     self.keep_session(&seat).await?;
@@ -290,7 +316,7 @@ impl<'a> Work<'a> {
             (Say::Recover, Opened::Lost) if chat.entries.iter().all(|entry| entry.run_id == turn.run.id) => {
                 turn.stage.notice(Severity::Warning, "session_lost", &first_again(&turn.agent));
                 self.asked_as = self.asked_as.take().or(known.map(|before| before.session));
-                self.recovered(&chat, &[]).await?
+                self.recovered(&chat, &Replay::default()).await?
             }
             (Say::Recover, Opened::Lost) => {
                 return Ok(Tried::Ended(End::Failed { code: "session_lost", message: lost(&turn.agent) }));
@@ -561,7 +587,7 @@ impl<'a> Work<'a> {
         self.plan_id.clear();
         let prompted = self.answering.is_some() || self.message.is_some();
         if let Some(answering) = self.answering.take() {
-            let (text, thought) = (std::mem::take(&mut self.text), std::mem::take(&mut self.thought));
+            let (text, thought) = (self.text.take(), self.thought.take());
             self.turn.stage.stop_answer(&answering, text, thought, "agent_gone").await?;
         }
         self.calls.open.clear();
@@ -612,7 +638,7 @@ impl<'a> Work<'a> {
         // An agent that was cut off is started anew with its session next time: what it still does is ended.
         self.seat = None;
         if let Some(answering) = self.answering.take() {
-            let (text, thought) = (std::mem::take(&mut self.text), std::mem::take(&mut self.thought));
+            let (text, thought) = (self.text.take(), self.thought.take());
             self.turn.stage.stop_answer(&answering, text, thought, "canceled").await?;
         }
         self.calls.end_all(&self.scene(), false).await
@@ -640,7 +666,7 @@ impl<'a> Work<'a> {
         let answering = self.turn.stage.begin_answer(again, facts).await?;
         self.message = Some(answering.message_id.clone());
         self.answering = Some(answering);
-        (self.flushed, self.text, self.thought) = (0, String::new(), String::new());
+        (self.flushed, self.text, self.thought) = (0, Growing::default(), Growing::default());
         Ok(())
     }
 

@@ -16,7 +16,9 @@ use super::texts::unaskable;
 use super::told::is_name;
 use super::{Waiting, Work};
 use crate::message::{Choice, Progress, ToolCall, choices};
-use crate::permission::{self, Asker, First, allows, approved_part, differs, option_for, request_id};
+use crate::permission::{
+    self, Asker, First, Unaskable, allows, approved_part, differs, option_for, request_id,
+};
 
 /// What a person, or a rule, said about a permission.
 pub(super) struct Decided {
@@ -146,12 +148,16 @@ impl Work<'_> {
             call.asked(told);
             self.announce(call).await?;
         }
+        self.calls.bound(&id);
         let turn = self.turn;
         let root = turn.run.workdir.as_path();
         let Some(open) = self.calls.open.get_mut(&id) else {
             link.refuse(rpc_id, "session/request_permission").await;
             return Ok(());
         };
+        if open.call.shed {
+            return self.unaskable(rpc_id, &id, Unaskable::TooLarge).await;
+        }
         let call = open.call.clone();
         let mut decided = Decided::new(rpc_id.clone(), id.clone(), &call, choices, Sequel::Permission);
         match turn.allowed.first(&call, root) {
@@ -192,19 +198,24 @@ impl Work<'_> {
         };
         let question = match permission::question(&call, &decided.choices, asker, turn.run.people) {
             Ok(question) => question,
-            Err(why) => {
-                let said = unaskable(&turn.agent, why);
-                turn.stage.notice(Severity::Warning, "permission_unreadable", &said);
-                if let Some(open) = self.calls.open.get_mut(&id) {
-                    open.refused = Some(ToolError::denied(DenyRule::NoPerson, said));
-                }
-                link.refuse(rpc_id, "session/request_permission").await;
-                return Ok(());
-            }
+            Err(why) => return self.unaskable(rpc_id, &id, why).await,
         };
         let trace = Trace { span_id: Some(open.step.span_id.clone()), ..turn.run.trace.clone() };
         let observer = open.observer.clone();
         self.put(decided, question, program, trace, observer).await
+    }
+
+    /// Nobody can be asked about this: it is a no.
+    async fn unaskable(&mut self, rpc_id: Value, id: &str, why: Unaskable) -> Result<(), Fault> {
+        let said = unaskable(&self.turn.agent, why);
+        self.turn.stage.notice(Severity::Warning, "permission_unreadable", &said);
+        if let Some(open) = self.calls.open.get_mut(id) {
+            open.refused = Some(ToolError::denied(DenyRule::NoPerson, said));
+        }
+        if let Some(seat) = &self.seat {
+            seat.link.refuse(rpc_id, "session/request_permission").await;
+        }
+        Ok(())
     }
 
     /// Asks a person about a call.
@@ -301,7 +312,7 @@ impl Work<'_> {
         let changed = match self.calls.open.get_mut(&decided.tool_id) {
             Some(open) if allowed => {
                 // It was told differently while the person was looking.
-                let changed = differs(&decided.shown, &open.call);
+                let changed = open.call.shed || differs(&decided.shown, &open.call);
                 if !changed {
                     open.approved = Some(decided.shown);
                     open.mark_sent(&scene).await?;

@@ -10,19 +10,19 @@ use super::ask::was_allowed;
 use super::texts::{name_of, not_run_error, unknown_error};
 use crate::calls::call_end;
 use crate::message::{Kind, ToolCall};
-use crate::recover::{self, Fate};
+use crate::recover::{self, Fate, Replay};
 
 impl Work<'_> {
     /// Judges every call that was cut off and says what became of them.
     pub(super) async fn recovered(
         &mut self,
         chat: &Transcript,
-        replayed: &[Value],
+        replayed: &Replay,
     ) -> Result<Vec<Value>, Fault> {
         let turn = self.turn;
         let open = recover::open_calls(chat, &turn.run.id);
         self.left.extend(open.iter().filter_map(|call| call.step.as_ref()?.request_id.clone()));
-        let told = recover::replayed(&turn.run.id, replayed);
+        let told = replayed.of(&turn.run.id);
         let (mut not_run, mut worked, mut failed, mut unknown) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for pending in open {

@@ -61,7 +61,7 @@ impl Work<'_> {
         self.had = had;
         // What it says from now on stands below what the person wrote.
         self.release().await?;
-        if !self.text.is_empty() || !self.thought.is_empty() {
+        if !self.text.text.is_empty() || !self.thought.text.is_empty() {
             self.close_answer(Vec::new()).await?;
         }
         Ok(())

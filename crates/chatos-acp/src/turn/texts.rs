@@ -115,6 +115,13 @@ pub(super) fn unknown_error() -> ToolError {
     ToolError::unavailable(Needed::Process, text)
 }
 
+pub(super) fn text_cut(agent: &str) -> Text {
+    Text::new(
+        format!("{agent} writes more than is kept here; the rest of this answer is not shown."),
+        format!("{agent} 输出的内容超出可保留的长度；其余部分不再显示。"),
+    )
+}
+
 pub(super) fn unaskable(agent: &str, why: Unaskable) -> Text {
     match why {
         Unaskable::NoOptions => Text::new(

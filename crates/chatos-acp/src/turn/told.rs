@@ -11,14 +11,18 @@ use chatos_wire::{RunEnd, Severity};
 use serde_json::{Value, json};
 
 use super::Work;
+use super::texts::text_cut;
 use crate::calls::{CALLS, model_call};
+use crate::head::unread;
 use crate::link::Incoming;
 use crate::message::{Kind, Progress, ToolCall, block_text, plan_lines};
 use crate::permission::changed;
 use crate::session;
 
-/// Longest answer of one message.
-const TEXT_BYTES: usize = 4 << 20;
+/// Longest answer of one message, and of all messages of a turn together.
+const TEXT_BYTES: usize = 1 << 20;
+const TURN_BYTES: usize = 8 << 20;
+
 /// Whether an agent may name a call so; ours begin with a character that none of theirs has.
 pub(super) fn is_name(id: &str) -> bool {
     !id.is_empty() && id.len() <= 1_000 && !id.starts_with('\u{0}')
@@ -76,33 +80,44 @@ impl Work<'_> {
     async fn chunk(&mut self, kind: DeltaKind, update: &Value) -> Result<(), Fault> {
         let text = block_text(&update["content"]);
         // A thought after words belongs to the next message.
-        if kind == DeltaKind::Reasoning && !self.text.is_empty() {
+        if kind == DeltaKind::Reasoning && !self.text.text.is_empty() {
             self.close_answer(Vec::new()).await?;
         }
-        if text.is_empty() || self.text.len() + self.thought.len() > TEXT_BYTES {
+        let too_long = unread(update).next().is_some();
+        if text.is_empty() && !too_long {
             return Ok(());
         }
+        let room = TEXT_BYTES.saturating_sub(self.text.text.len() + self.thought.text.len());
+        let room = room.min(TURN_BYTES.saturating_sub(self.kept));
+        if (too_long || text.len() > room) && !std::mem::replace(&mut self.cut, true) {
+            self.turn.stage.notice(Severity::Warning, "text_cut", &text_cut(&self.turn.agent));
+        }
+        let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        let text = &text[..end];
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.kept += text.len();
         self.begin_answer(None, &[]).await?;
         let Some(answering) = &self.answering else { return Ok(()) };
         let whole = if kind == DeltaKind::Text { &mut self.text } else { &mut self.thought };
-        let offset = whole.encode_utf16().count();
-        whole.push_str(&text);
-        self.turn.stage.delta(answering, kind, &text, offset);
+        let offset = whole.push(text);
+        self.turn.stage.delta(answering, kind, text, offset);
         Ok(())
     }
 
     /// Keeps what came of the answer so far.
     pub(super) async fn flush(&mut self) -> Result<(), Fault> {
-        let size = self.text.len() + self.thought.len();
+        let size = self.text.text.len() + self.thought.text.len();
         let Some(answering) = self.answering.as_ref().filter(|_| size > self.flushed) else { return Ok(()) };
         self.flushed = size;
-        self.turn.stage.flush(answering, self.text.clone(), self.thought.clone()).await
+        self.turn.stage.flush(answering, self.text.text.clone(), self.thought.text.clone()).await
     }
 
     /// Ends the message that is being written, with the calls it leads to.
     pub(super) async fn close_answer(&mut self, calls: Vec<chatos_model::ToolCall>) -> Result<(), Fault> {
         let Some(answering) = self.answering.take() else { return Ok(()) };
-        let (text, thought) = (std::mem::take(&mut self.text), std::mem::take(&mut self.thought));
+        let (text, thought) = (self.text.take(), self.thought.take());
         let reasoning =
             if thought.is_empty() { Vec::new() } else { vec![Reasoning { text: thought, opaque: None }] };
         let finished = Finished {
@@ -127,7 +142,8 @@ impl Work<'_> {
     }
 
     /// Writes a call down: a message that leads to it, its step.
-    pub(super) async fn announce(&mut self, call: ToolCall) -> Result<(), Fault> {
+    pub(super) async fn announce(&mut self, mut call: ToolCall) -> Result<(), Fault> {
+        self.calls.fit(&mut call);
         self.begin_answer(None, &[]).await?;
         let message =
             self.answering.as_ref().map(|answering| answering.message_id.clone()).unwrap_or_default();
@@ -162,10 +178,13 @@ impl Work<'_> {
     async fn changed_call(&mut self, id: &str, update: &Value) -> Result<(), Fault> {
         let scene = self.scene();
         let Some(open) = self.calls.open.get_mut(id) else { return Ok(()) };
-        if open.approved.as_ref().is_some_and(|approved| changed(approved, update)) {
+        let changed = open.approved.as_ref().is_some_and(|approved| changed(approved, update));
+        open.call.told(update);
+        if changed {
             return self.alarm(id).await;
         }
-        open.call.told(update);
+        self.calls.bound(id);
+        let Some(open) = self.calls.open.get(id) else { return Ok(()) };
         if open.call.progress == Progress::Done && !self.keeps_promise(id).await? {
             return self.break_off(id).await;
         }
@@ -193,12 +212,19 @@ impl Work<'_> {
         self.calls.follow(&scene, id).await
     }
 
-    /// It does something else than a person saw: the turn is stopped.
+    /// It does something else than a person saw, or may do: the turn is stopped.
     pub(super) async fn alarm(&mut self, id: &str) -> Result<(), Fault> {
-        let message = Text::fixed(
-            "changed after it was approved; the turn was stopped",
-            "批准之后内容发生变化；本轮已停止",
-        );
+        let message = if self.calls.open.get(id).is_some_and(|open| open.call.shed) {
+            Text::fixed(
+                "told again after it was approved, and too large to be compared; the turn was stopped",
+                "批准之后又发来新的内容，过大而无法比对；本轮已停止",
+            )
+        } else {
+            Text::fixed(
+                "changed after it was approved; the turn was stopped",
+                "批准之后内容发生变化；本轮已停止",
+            )
+        };
         self.stop_for(id, "changed_after_approval", message).await
     }
 
@@ -232,6 +258,9 @@ impl Work<'_> {
     }
 
     async fn plan(&mut self, update: &Value) -> Result<(), Fault> {
+        if !update["entries"].is_array() {
+            return Ok(());
+        }
         let lines = plan_lines(update);
         let done = lines.iter().filter(|line| line.starts_with("- [x]")).count();
         self.plan = Some((done, lines.len()));
