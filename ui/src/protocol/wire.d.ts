@@ -803,7 +803,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Continues an interrupted run */
+        /** Continues an interrupted run, or one that failed because its chat was too long */
         post: operations["postRunsIdResume"];
         delete?: never;
         options?: never;
@@ -2507,6 +2507,23 @@ export interface paths {
         post?: never;
         /** Take it back */
         delete: operations["deleteAccessId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a command could touch and why, without running it */
+        post: operations["postAccessExplain"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -6938,6 +6955,58 @@ export interface components {
             kind: components["schemas"]["AccessKind"];
             value: string;
         };
+        /** @description A command to explain. */
+        ExplainAccess: {
+            /** @description The project's folder, absolute. */
+            root: string;
+            /** @description As an agent would run it there. */
+            command: string;
+        };
+        /** @description What a command could touch and why, and whether a person would be asked. */
+        AccessExplained: {
+            command: string;
+            /** @description The real path of the project's folder. */
+            root: string;
+            /** @description `strict` or `relaxed`. */
+            mode: string;
+            /** @description How much this computer confines it: `full`, `fs` or `none`. */
+            level: string;
+            /** @description `off`, `hosts` or `on`. */
+            network: string;
+            decision: components["schemas"]["AccessDecision"];
+            /** @description Why it is asked about or refused. */
+            why: string[];
+            /** @description What was seen in its text. */
+            findings: components["schemas"]["AccessFinding"][];
+            /** @description Nothing where nothing confines it. */
+            grants: components["schemas"]["AccessGrant"][];
+            /** @description Closed whatever is open around them, unless a grant names them: what belongs to ChatOS, keys, tokens and the like. */
+            closed: string[];
+            /** @description What the person's rules say, where one of them may answer the question. */
+            rules?: components["schemas"]["RulesTried"] | null;
+        };
+        /** @description What would happen to a command. */
+        AccessDecision: "allow" | "ask" | "deny";
+        /** @description Something seen in the text of a command. */
+        AccessFinding: {
+            id: string;
+            /** @description `info`, `warn`, `ask` or `block`. */
+            level: string;
+            message: string;
+        };
+        /** @description One thing that is open to a command. */
+        AccessGrant: {
+            /** @description What may be written may be read, too. */
+            kind: components["schemas"]["AccessKind"];
+            value: string;
+            reason: components["schemas"]["AccessReason"];
+            /** @description The same in words. */
+            why: string;
+            /** @description Of what a person opened to the project: `revoke` takes it. */
+            id?: string | null;
+        };
+        /** @description Why a place or a machine is open to a command. */
+        AccessReason: "project" | "temporary" | "system" | "search_path" | "toolchain" | "cache" | "relaxed" | "setting" | "granted" | "device";
         /** @description Programs that were seen. */
         ClientList: {
             /** @description Those that wanted to decide about their own calls, and those that may. */
@@ -8411,6 +8480,12 @@ export type AccessList = components['schemas']['AccessList'];
 export type AccessView = components['schemas']['AccessView'];
 export type AccessKind = components['schemas']['AccessKind'];
 export type AllowAccess = components['schemas']['AllowAccess'];
+export type ExplainAccess = components['schemas']['ExplainAccess'];
+export type AccessExplained = components['schemas']['AccessExplained'];
+export type AccessDecision = components['schemas']['AccessDecision'];
+export type AccessFinding = components['schemas']['AccessFinding'];
+export type AccessGrant = components['schemas']['AccessGrant'];
+export type AccessReason = components['schemas']['AccessReason'];
 export type ClientList = components['schemas']['ClientList'];
 export type ClientView = components['schemas']['ClientView'];
 export type ClientSession = components['schemas']['ClientSession'];
@@ -10463,7 +10538,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Continues an interrupted run */
+            /** @description Continues an interrupted run, or one that failed because its chat was too long */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14446,6 +14521,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccessView"];
+                };
+            };
+            /** @description The error object */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAccessExplain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainAccess"];
+            };
+        };
+        responses: {
+            /** @description What a command could touch and why, without running it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessExplained"];
                 };
             };
             /** @description The error object */
