@@ -69,11 +69,8 @@ pub(super) fn check(said: &[Value], calls: usize) {
                         whole.len()
                     );
                 } else {
-                    let (head, tail) = (&content[..KEPT / 2], &content[content.len() - KEPT / 8..]);
-                    assert!(
-                        whole.starts_with(head) && whole.ends_with(tail),
-                        "call {number}: {content:.200}"
-                    );
+                    let head = &content[..KEPT / 1_000];
+                    assert!(whole.starts_with(head), "call {number}: {content:.200}");
                     assert!(content.len() + 200 >= KEPT, "call {number} kept {} bytes", content.len());
                 }
             }
