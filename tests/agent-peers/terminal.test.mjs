@@ -58,6 +58,9 @@ for (const { word, agent, skip } of wanted().filter(({ word }) => HOW[word])) {
       else await eventually('the model reads the note', () => scripted.said('please use a ledger'));
       assert.equal(lines(), agreed ? 1 : 0, running.text);
       assert.equal((await open(host)).length, 0);
+      // It is in a session of its own and still writes to its home; both go.
+      running.child.kill('SIGTERM');
+      await running.done;
     });
   }
 }
