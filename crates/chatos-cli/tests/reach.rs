@@ -173,6 +173,7 @@ fn a_question_is_put_off_and_back_with_and_without_a_host() {
 }
 
 /// Where nobody wakes whoever tells, it looks by itself a minute later; that would be a defect nobody sees here.
+#[expect(clippy::print_stdout, reason = "how long it took, for whoever asks with --no-capture")]
 fn told_at_once(who: &str, began: Instant) {
     let took = began.elapsed();
     println!("asked in a terminal → {who} told: {took:?}");

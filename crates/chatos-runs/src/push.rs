@@ -24,8 +24,9 @@ pub(super) fn trace(parts: &Arc<RunParts>, trace_id: String) {
     if endpoint.is_empty() {
         return;
     }
-    let (parts, stop) = (Arc::clone(parts), parts.life.stop().clone());
-    tokio::spawn(async move {
+    let (life, stop) = (&parts.life, parts.life.stop().clone());
+    let parts = Arc::clone(parts);
+    life.spawn(Box::pin(async move {
         let sent = tokio::select! {
             () = stop.cancelled() => return,
             sent = send(&parts, &endpoint, trace_id) => sent,
@@ -38,7 +39,7 @@ pub(super) fn trace(parts: &Arc<RunParts>, trace_id: String) {
                 parts.notices.add(failed(&message));
             }
         }
-    });
+    }));
 }
 
 async fn send(parts: &Arc<RunParts>, endpoint: &str, trace_id: String) -> Result<(), ModelError> {

@@ -116,7 +116,7 @@ fn git_works(user: Option<u32>) {
 }
 
 /// A lock file for a package of a registry that nobody reaches: what is not in the cache fails.
-const LOCK: &str = r#"
+const LOCK: &str = r"
 const { createHash } = require('crypto');
 const { readFileSync, writeFileSync } = require('fs');
 const integrity = 'sha512-' + createHash('sha512').update(readFileSync('dep.tgz')).digest('base64');
@@ -125,7 +125,7 @@ const root = { name: 'p', version: '1.0.0', dependencies: { dep: '1.0.0' } };
 const packages = { '': root, 'node_modules/dep': { version: '1.0.0', resolved, integrity } };
 writeFileSync('package.json', JSON.stringify(root));
 writeFileSync('package-lock.json', JSON.stringify({ ...root, lockfileVersion: 3, requires: true, packages }));
-"#;
+";
 
 fn npm_works(user: Option<u32>) {
     let mut home = Home::new(user);

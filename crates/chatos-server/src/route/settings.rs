@@ -42,14 +42,14 @@ async fn write(
     let lang = cx.lang;
     refuse_decided(&app, &key)?;
     let name = key.clone();
-    blocking(app.host(), move |host| Ok(host.set_setting(&name, &body.value, "person")?)).await?;
+    blocking(app.host(), move |host| host.set_setting(&name, &body.value, "person")).await?;
     view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 
 async fn reset(app: App, cx: Caller, Path(key): Path<String>) -> Result<Setting, ApiError> {
     let lang = cx.lang;
     let name = key.clone();
-    blocking(app.host(), move |host| Ok(host.reset_setting(&name)?)).await?;
+    blocking(app.host(), move |host| host.reset_setting(&name)).await?;
     view(&app, &key, lang).ok_or_else(|| unknown_setting(&key).into())
 }
 

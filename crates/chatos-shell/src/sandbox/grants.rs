@@ -69,12 +69,15 @@ pub(crate) enum Why {
     Device,
 }
 
+/// Paths, each with the reason that it may be touched.
+pub(crate) type Reasoned = Vec<(PathBuf, Why)>;
+
 /// What a command may touch, each with its reason.
 #[derive(Debug)]
 pub(crate) struct Grants {
-    pub(crate) read: Vec<(PathBuf, Why)>,
+    pub(crate) read: Reasoned,
     /// Read, too. Devices are among them: nothing is made there.
-    pub(crate) write: Vec<(PathBuf, Why)>,
+    pub(crate) write: Reasoned,
     /// Closed places that a person opened by name for reading.
     pub(crate) opened: Vec<PathBuf>,
     /// State, keys and plugins.
@@ -87,7 +90,7 @@ pub(crate) struct Grants {
 /// hardly ever change, before every command.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    programs: Mutex<Option<Found<Vec<(PathBuf, Why)>>>>,
+    programs: Mutex<Option<Found<Reasoned>>>,
     toolchains: Mutex<Option<Found<Arc<Toolchains>>>>,
 }
 
@@ -107,7 +110,7 @@ impl Programs {
         variables: &BTreeMap<String, String>,
         home: Option<&Path>,
         writable: &[PathBuf],
-    ) -> Vec<(PathBuf, Why)> {
+    ) -> Reasoned {
         fresh(&self.programs, writable, || find_programs(variables, home, writable))
     }
 
@@ -167,10 +170,10 @@ fn find_programs(
     variables: &BTreeMap<String, String>,
     home: Option<&Path>,
     writable: &[PathBuf],
-) -> Vec<(PathBuf, Why)> {
+) -> Reasoned {
     // Where they really lie, each once: `/bin` is often in `/usr`, and search paths repeat themselves. Every
     // grant is made anew for every command.
-    let mut read: Vec<(PathBuf, Why)> = Vec::new();
+    let mut read: Reasoned = Vec::new();
     let mut add = |path: PathBuf, why: Why| {
         if !read.iter().any(|(known, _)| path.starts_with(known)) {
             read.push((path, why));
@@ -187,7 +190,9 @@ fn find_programs(
         .for_each(|path| add(path, Why::SearchPath));
     add(PathBuf::from("/proc"), Why::System);
     // Name lookup reads a file that often lies in /run; the link itself is in /etc.
-    std::fs::canonicalize("/etc/resolv.conf").into_iter().for_each(|path| add(path, Why::System));
+    if let Ok(path) = std::fs::canonicalize("/etc/resolv.conf") {
+        add(path, Why::System);
+    }
     read
 }
 
@@ -242,7 +247,7 @@ pub(crate) fn boundary(
 ) -> Boundary {
     let Grants { read, write, opened, never, closed } = grants(settings, places, toolchains);
     let (devices, write) = write.into_iter().partition::<Vec<_>, _>(|(_, why)| *why == Why::Device);
-    let paths = |all: Vec<(PathBuf, Why)>| all.into_iter().map(|(path, _)| path).collect();
+    let paths = |all: Reasoned| all.into_iter().map(|(path, _)| path).collect();
     Boundary {
         kernel,
         read: paths(read),
@@ -266,7 +271,7 @@ pub(crate) fn grants(
     let home = home_of(places.variables);
     let own = writable(settings, &real(places.root));
     // The root comes first.
-    let mut write: Vec<(PathBuf, Why)> = own.iter().map(|path| (path.clone(), Why::Named)).collect();
+    let mut write: Reasoned = own.iter().map(|path| (path.clone(), Why::Named)).collect();
     write[0].1 = Why::Root;
     let mut read = match settings.mode {
         SafetyMode::Relaxed => {

@@ -32,7 +32,7 @@ pub(super) async fn run(desk: &Desk, output: &Output, flags: &PromptsAnswer) -> 
             output.json_line(&done);
         } else {
             let n = done["done"].as_array().map_or(0, Vec::len);
-            output.say(&Text::new(format!("Answered {n} questions."), format!("已回答 {n} 个问题。")));
+            output.say(&answered(n));
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -203,4 +203,10 @@ fn secret(key: &str) -> Result<String, Fault> {
         Ok(_) => Ok(line.trim_end_matches(['\r', '\n']).to_owned()),
         Err(error) => Err(usage(error.to_string(), error.to_string())),
     }
+}
+
+/// How many were answered.
+pub(super) fn answered(n: usize) -> Text {
+    let questions = if n == 1 { "question" } else { "questions" };
+    Text::new(format!("Answered {n} {questions}."), format!("已回答 {n} 个问题。"))
 }

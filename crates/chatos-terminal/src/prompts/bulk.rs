@@ -94,7 +94,7 @@ pub(super) async fn run(
         output.json_line(&done);
     } else {
         let n = done["done"].as_array().map_or(0, Vec::len);
-        output.say(&Text::new(format!("Answered {n} questions."), format!("已回答 {n} 个问题。")));
+        output.say(&super::answer::answered(n));
         for one in done["skipped"].as_array().into_iter().flatten() {
             let (id, why) = (&one["id"], &one["message"]);
             let line =
